@@ -1,0 +1,60 @@
+/** Settles when the part that it asks about can serve; rejects when it cannot. */
+export type ReadinessCheck = () => Promise<void>;
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Names of what is not ready; `draining` while the process stops. */
+  readonly failures: readonly string[];
+}
+
+/** Whether this process may be sent requests. */
+export interface Health {
+  /** Names appear in answers that anybody may read. */
+  addCheck(name: string, check: ReadinessCheck): void;
+  readiness(): Promise<Readiness>;
+  /** From now on not ready, so that load balancers turn away before connections close. */
+  drain(): void;
+  readonly draining: boolean;
+}
+
+export interface HealthOptions {
+  /** A check that has not settled by then counts as failed. */
+  readonly checkTimeoutMs?: number;
+}
+
+export function createHealth({ checkTimeoutMs = 2_000 }: HealthOptions = {}): Health {
+  const checks = new Map<string, ReadinessCheck>();
+  let draining = false;
+  return {
+    addCheck(name, check) {
+      if (checks.has(name)) throw new Error(`a readiness check named ${name} exists`);
+      checks.set(name, check);
+    },
+    async readiness() {
+      if (draining) return { ready: false, failures: ['draining'] };
+      const results = await Promise.all(
+        [...checks].map(async ([name, check]) => ((await passes(check, checkTimeoutMs)) ? [] : [name])),
+      );
+      const failures = results.flat();
+      return { ready: failures.length === 0, failures };
+    },
+    drain() {
+      draining = true;
+    },
+    get draining() {
+      return draining;
+    },
+  };
+}
+
+async function passes(check: ReadinessCheck, timeoutMs: number): Promise<boolean> {
+  const { promise: expiry, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), timeoutMs);
+  try {
+    return await Promise.race([expiry, check().then(() => true)]);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
