@@ -1,0 +1,75 @@
+import type { AccessRule } from './access.ts';
+import { APPLICATION_LIMITS, type ApplicationType } from './applications.ts';
+import { isContainer, normalizeContainer } from './containers.ts';
+import type { ViolationCollector } from './errors.ts';
+import { isPermission, mayHold, type Permission } from './permissions.ts';
+
+/** Access as a caller wrote it: of the right JSON types, not yet checked against the rules of access. */
+export interface RequestedAccess {
+  type: ApplicationType;
+  permissions: readonly string[];
+  rules: readonly (Omit<AccessRule, 'permissions'> & { permissions: readonly string[] })[];
+}
+
+function checkPermissions(
+  permissions: readonly string[],
+  type: ApplicationType,
+  path: string,
+  violations: ViolationCollector,
+): void {
+  permissions.forEach((name, index) => {
+    if (!isPermission(name)) violations.add(`${path}[${index}]`, 'is not a permission');
+    else if (!mayHold(type, name)) violations.add(`${path}[${index}]`, `must be one that a ${type} application may hold`);
+  });
+  if (new Set(permissions).size < permissions.length) violations.add(path, 'must not name a permission twice');
+}
+
+function checkScope(rule: RequestedAccess['rules'][number], path: string, violations: ViolationCollector): void {
+  if ((rule.container === undefined) === (rule.conditions === undefined)) {
+    violations.add(path, 'must have either container or conditions');
+  }
+  if (rule.container !== undefined && !isContainer(normalizeContainer(rule.container))) {
+    violations.add(`${path}.container`, 'must be a path such as /pci/high/ that begins and ends with a slash');
+  }
+  if (rule.conditions?.length === 0) violations.add(`${path}.conditions`, 'must not be empty');
+}
+
+/**
+ * Records every way in which the permissions and rules of an application break the rules of access
+ * (choices, section 5).
+ */
+export function checkAccess(access: RequestedAccess, violations: ViolationCollector): void {
+  const { type, permissions, rules } = access;
+  if (permissions.length === 0 && rules.length === 0) {
+    violations.add('permissions', 'must not be empty where rules is empty too');
+  }
+  if (permissions.length > APPLICATION_LIMITS.permissions) {
+    violations.add('permissions', `must not have more than ${APPLICATION_LIMITS.permissions} entries`);
+  }
+  checkPermissions(permissions, type, 'permissions', violations);
+  if (type === 'management' && rules.length > 0) violations.add('rules', 'must be empty for a management application');
+
+  const priorities = new Set<number>();
+  rules.forEach((rule, index) => {
+    const path = `rules[${index}]`;
+    checkScope(rule, path, violations);
+    if (rule.permissions.length === 0) violations.add(`${path}.permissions`, 'must not be empty');
+    if (type !== 'management') checkPermissions(rule.permissions, type, `${path}.permissions`, violations);
+    if (priorities.has(rule.priority)) violations.add(`${path}.priority`, 'must be unique in the application');
+    priorities.add(rule.priority);
+  });
+}
+
+/** The stored form of checked rules: containers in their one spelling, in the order in which they are tried. */
+export function normalizeRules(rules: RequestedAccess['rules']): AccessRule[] {
+  return rules
+    .map(({ description, priority, container, conditions, transform, permissions }) => ({
+      ...(description === undefined ? {} : { description }),
+      priority,
+      ...(container === undefined ? {} : { container: normalizeContainer(container) }),
+      ...(conditions === undefined ? {} : { conditions }),
+      transform,
+      permissions: permissions as Permission[],
+    }))
+    .sort((left, right) => left.priority - right.priority);
+}
