@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import getRawBody from 'raw-body';
+import { DomainError, ViolationCollector } from '../../domain/errors.ts';
+import type { Json } from '../../domain/json.ts';
+import { guardJson } from '../../domain/json-guard.ts';
+import type { ContentType } from '../route.ts';
+import type { ApiContext } from '../state.ts';
+import { invalidRequest } from '../validation/validator.ts';
+
+/** Largest JSON body, in bytes (choices, section 2). */
+export const BODY_LIMIT_BYTES = 1024 * 1024;
+
+function requireContentType(ctx: ApiContext, contentType: ContentType): void {
+  // `request.is` would take `*/json` families; a merge patch must be called one (RFC 7386).
+  if (ctx.request.type.toLowerCase() === contentType) return;
+  throw new DomainError('unsupported-media-type', `Send the body with Content-Type: ${contentType}.`);
+}
+
+async function readBytes(request: IncomingMessage, length: number | undefined): Promise<Buffer> {
+  try {
+    return await getRawBody(request, { limit: BODY_LIMIT_BYTES, length });
+  } catch (error) {
+    const type = (error as { type?: string }).type;
+    if (type === 'entity.too.large') {
+      throw new DomainError('too-large', `The body must not be larger than ${BODY_LIMIT_BYTES} bytes.`);
+    }
+    throw invalidRequest('The body ended before its announced length.');
+  }
+}
+
+function parse(bytes: Buffer): Json {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw invalidRequest('The body is not UTF-8.');
+  }
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // V8's message would quote the body.
+    throw invalidRequest('The body is not valid JSON.');
+  }
+}
+
+/** Reads the JSON body of a request, refusing wrong types, oversize and what no body may hold. */
+export async function readJsonBody(ctx: ApiContext, contentType: ContentType): Promise<Json> {
+  requireContentType(ctx, contentType);
+  const body = parse(await readBytes(ctx.req, ctx.request.length));
+  const violations = new ViolationCollector();
+  guardJson(body, violations);
+  violations.throwIfAny();
+  return body;
+}

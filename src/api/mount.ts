@@ -1,0 +1,97 @@
+import Router from '@koa/router';
+import { holdsAnywhere } from '../domain/access.ts';
+import type { Caller } from '../domain/caller.ts';
+import { DomainError } from '../domain/errors.ts';
+import { readPrefixedHeader } from './middleware/headers.ts';
+import { readJsonBody } from './middleware/json-body.ts';
+import type { ApiReply, Parameter, Route } from './route.ts';
+import type { ApiContext } from './state.ts';
+import { compileAnswerFilter, compileBodyCheck, compileQueryCheck } from './validation/validator.ts';
+
+/** Finds out whose key a request carries; throws 'unauthenticated' for every key that is not good, for any reason. */
+export type Authenticate = (key: string | undefined) => Promise<Caller>;
+
+export interface MountOptions {
+  readonly headerPrefixes: readonly string[];
+  readonly authenticate: Authenticate;
+}
+
+function querySchema(parameters: readonly Parameter[]): Record<string, unknown> {
+  const inQuery = parameters.filter((parameter) => parameter.in === 'query' && !parameter.name.includes('<'));
+  return {
+    type: 'object',
+    properties: Object.fromEntries(inQuery.map(({ name, schema }) => [name, schema])),
+    required: inQuery.filter((parameter) => parameter.required).map((parameter) => parameter.name),
+  };
+}
+
+// A parameter sent once is a text and sent several times a list; of a single-valued one the first counts.
+function readQuery(search: URLSearchParams, parameters: readonly Parameter[]): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  for (const { name, in: place, schema } of parameters) {
+    if (place !== 'query' || !search.has(name)) continue;
+    query[name] = schema['type'] === 'array' ? search.getAll(name) : search.get(name);
+  }
+  return query;
+}
+
+function permit(caller: Caller, route: Route): void {
+  if (route.permission !== null && !holdsAnywhere(caller, route.permission)) {
+    throw new DomainError('forbidden', `The application does not have the permission ${route.permission}.`);
+  }
+}
+
+function send(ctx: ApiContext, reply: ApiReply, filters: ReadonlyMap<number, (answer: unknown) => void>): void {
+  for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
+  ctx.status = reply.status;
+  if (reply.body === undefined) {
+    ctx.body = null;
+    ctx.status = reply.status;
+    return;
+  }
+  filters.get(reply.status)?.(reply.body);
+  ctx.body = JSON.stringify(reply.body);
+  ctx.type = 'application/json';
+}
+
+function mountRoute(router: Router, route: Route, options: MountOptions): void {
+  const parameters = route.parameters ?? [];
+  const checkQuery = compileQueryCheck(querySchema(parameters));
+  const checkBody = route.body && compileBodyCheck(route.body.schema);
+  const filters = new Map(
+    Object.entries(route.responses).flatMap(([status, { schema }]) =>
+      schema ? [[Number(status), compileAnswerFilter(schema)] as const] : [],
+    ),
+  );
+
+  router[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
+    const ctx = context as unknown as ApiContext;
+    ctx.state.routePath = route.path;
+    const caller = await options.authenticate(readPrefixedHeader(ctx, options.headerPrefixes, 'API-KEY')?.value);
+    ctx.state.caller = caller;
+    permit(caller, route);
+    const query = readQuery(ctx.URL.searchParams, parameters);
+    checkQuery(query);
+    const body = route.body ? await readJsonBody(ctx, route.body.contentType) : undefined;
+    checkBody?.(body);
+    const reply = await route.handle({
+      caller,
+      params: (context as unknown as { params: Record<string, string> }).params,
+      query,
+      rawQuery: ctx.URL.searchParams,
+      body,
+      traceId: ctx.state.traceId,
+    });
+    send(ctx, reply, filters);
+  });
+}
+
+/**
+ * Mounts every route as the same stack: authenticate, permit, validate, act, present. Whether a permission reaches one
+ * certain token is decided where the token is known, in the services.
+ */
+export function mountRoutes(routes: readonly Route[], options: MountOptions): Router {
+  const router = new Router();
+  for (const route of routes) mountRoute(router, route, options);
+  return router;
+}

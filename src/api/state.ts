@@ -1,0 +1,14 @@
+import type { Context } from 'koa';
+import type { Caller } from '../domain/caller.ts';
+
+/** What the middleware learns of a request, for those after it. */
+export interface RequestState {
+  /** The prefix under which this request's headers came, and its answer's headers go: `SVC`. */
+  headerPrefix: string;
+  traceId: string;
+  /** The path of the matched route (`/tokens/{id}`), never the path as sent: ids are no metric's business. */
+  routePath?: string;
+  caller?: Caller;
+}
+
+export type ApiContext = Context & { state: RequestState };

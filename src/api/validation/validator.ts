@@ -1,0 +1,81 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { DomainError, ViolationCollector } from '../../domain/errors.ts';
+import type { Schema } from '../route.ts';
+import { describeViolation } from './messages.ts';
+
+const formats = addFormats.default;
+
+function createAjv(options: { coerceTypes?: 'array'; removeAdditional?: true; allErrors: boolean }): Ajv2020 {
+  const ajv = new Ajv2020({
+    ...options,
+    useDefaults: options.coerceTypes !== undefined,
+    strict: true,
+    strictTypes: false,
+  });
+  ajv.addVocabulary(['example', 'examples']);
+  formats(ajv, ['uuid', 'date-time', 'uri']);
+  return ajv;
+}
+
+const bodies = createAjv({ allErrors: true });
+const queries = createAjv({ allErrors: true, coerceTypes: 'array' });
+const answers = createAjv({ allErrors: false, removeAdditional: true });
+
+/** Checks values of a schema; throws one 'invalid' error that names every violation. */
+export type Check = (value: unknown) => void;
+
+function compileCheck(ajv: Ajv2020, schema: Schema): Check {
+  const validate: ValidateFunction = ajv.compile(schema);
+  return (value) => {
+    if (validate(value)) return;
+    const violations = new ViolationCollector();
+    for (const error of validate.errors ?? []) {
+      const described = describeViolation(error);
+      if (described) violations.add(described.path, described.message);
+    }
+    violations.throwIfAny();
+  };
+}
+
+/** Checks a JSON body as it is. */
+export function compileBodyCheck(schema: Schema): Check {
+  return compileCheck(bodies, schema);
+}
+
+/** Checks query parameters, turning their texts into the schema's types and filling in its defaults in place. */
+export function compileQueryCheck(schema: Schema): Check {
+  return compileCheck(queries, schema);
+}
+
+/** The schema with every object that names its members closed to others. */
+export function closeObjects(schema: Schema): Schema {
+  const closeAny = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(closeAny) : typeof value === 'object' && value !== null ? close(value) : value;
+  const close = (value: object): Schema => {
+    const closed = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, closeAny(member)]));
+    return 'properties' in closed && !('additionalProperties' in closed)
+      ? { ...closed, additionalProperties: false }
+      : closed;
+  };
+  return close(schema);
+}
+
+/**
+ * Removes from an answer, in place, every member that its schema does not name: the last guard against a field that
+ * leaves by mistake. An answer that breaks its schema otherwise is a fault of ours and throws.
+ */
+export function compileAnswerFilter(schema: Schema): (answer: unknown) => void {
+  const validate = answers.compile(closeObjects(schema));
+  return (answer) => {
+    if (!validate(answer)) {
+      const { instancePath, keyword } = validate.errors![0]!;
+      throw new Error(`The answer breaks its schema at '${instancePath}' (${keyword})`);
+    }
+  };
+}
+
+/** An 'invalid' error about the request as a whole. */
+export function invalidRequest(detail: string): DomainError {
+  return new DomainError('invalid', detail, { violations: { '': [detail] } });
+}
