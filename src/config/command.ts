@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { didYouMean } from './did-you-mean.ts';
+import { overallHelp, roleHelp } from './help.ts';
+import { migrateSettings } from './migrate.ts';
+import type { MigrateConfig } from './migrate.ts';
+import { reactorSettings } from './reactor.ts';
+import type { ReactorConfig } from './reactor.ts';
+import { readSettings } from './read-settings.ts';
+import type { Environment, SettingsReader } from './read-settings.ts';
+import type { Setting } from './setting.ts';
+import { standaloneSettings } from './standalone.ts';
+import type { StandaloneConfig } from './standalone.ts';
+import { statusSettings } from './status.ts';
+import type { StatusConfig } from './status.ts';
+
+/** The configuration of each role; the process runs as exactly one. */
+export interface RoleConfigs {
+  readonly standalone: StandaloneConfig;
+  readonly migrate: MigrateConfig;
+  readonly reactor: ReactorConfig;
+  readonly status: StatusConfig;
+}
+
+export type Role = keyof RoleConfigs;
+
+/** What a command line asks for. */
+export type Command =
+  | { readonly action: 'print'; readonly text: string }
+  /** Each fault is one line; the process ends with code 2. */
+  | { readonly action: 'refuse'; readonly faults: readonly string[] }
+  | {
+      readonly [R in Role]: { readonly action: 'run'; readonly role: R; readonly config: Readonly<RoleConfigs[R]> };
+    }[Role];
+
+const ROLES: { readonly [R in Role]: SettingsReader<RoleConfigs[R]> & { readonly summary: string } } = {
+  standalone: { summary: 'the whole vault on one machine, with an embedded Postgres', ...standaloneSettings },
+  migrate: { summary: 'brings the schema of a Postgres up to date', ...migrateSettings },
+  reactor: { summary: "runs one reactor's code; started by the vault itself", ...reactorSettings },
+  status: { summary: 'shows the conditions of every declared resource of a standalone', ...statusSettings },
+};
+
+/** Reads the arguments after the program's name, and the environment. */
+export function readCommand(argv: readonly string[], environment: Environment = process.env): Command {
+  const [name, ...rest] = argv;
+  if (name === undefined)
+    return { action: 'refuse', faults: [`a command is needed: ${Object.keys(ROLES).join(', ')}`] };
+  if (name === '--help' || name === '-h' || name === 'help') return { action: 'print', text: overallHelp(ROLES) };
+  if (name === '--version') return { action: 'print', text: version() };
+  if (!isRole(name)) {
+    const kind = name.startsWith('-') ? 'flags follow a command' : 'unknown command';
+    return { action: 'refuse', faults: [`argument 1: ${kind}${didYouMean(name, Object.keys(ROLES))}`] };
+  }
+  return readRole(name, rest, environment);
+}
+
+function readRole<R extends Role>(role: R, argv: readonly string[], environment: Environment): Command {
+  const reader: (typeof ROLES)[R] = ROLES[role];
+  const flagsOfAllRoles = Object.values(ROLES).flatMap(flagsOf);
+  const read = readSettings<RoleConfigs[R]>(reader, argv, environment, flagsOfAllRoles);
+  if (read.outcome === 'help') return { action: 'print', text: roleHelp(role, reader.summary, settingsOf(reader)) };
+  if (read.outcome === 'faulty') return { action: 'refuse', faults: read.faults };
+  // The compiler does not see that one R stands in both places.
+  return { action: 'run', role, config: read.config } as Command;
+}
+
+function isRole(name: string): name is Role {
+  return Object.hasOwn(ROLES, name);
+}
+
+function settingsOf(reader: { readonly settings: object }): Setting<unknown>[] {
+  return Object.values(reader.settings) as Setting<unknown>[];
+}
+
+function flagsOf(reader: { readonly settings: object }): string[] {
+  return settingsOf(reader).map((setting) => setting.flag);
+}
+
+function version(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

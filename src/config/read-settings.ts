@@ -1,0 +1,72 @@
+import { didYouMean } from './did-you-mean.ts';
+import { readFlags } from './read-flags.ts';
+import { ENVIRONMENT_PREFIX, SettingFault, environmentName, settingName } from './setting.ts';
+import type { Setting, Settings } from './setting.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type SettingsRead<C> =
+  | { readonly outcome: 'help' }
+  | { readonly outcome: 'faulty'; readonly faults: readonly string[] }
+  | { readonly outcome: 'ok'; readonly config: Readonly<C> };
+
+export interface SettingsReader<C> {
+  readonly settings: Settings<C>;
+  /** Flags that are known and refused, each with the reason. */
+  readonly withheld?: Readonly<Record<string, string>>;
+  /** Faults that only several settings together show. Runs where each setting is right by itself. */
+  readonly crossCheck?: (config: C) => readonly string[];
+}
+
+/** Reads a role's settings, and finds all that is wrong with them, not only the first fault. */
+export function readSettings<C>(
+  reader: SettingsReader<C>,
+  argv: readonly string[],
+  environment: Environment,
+  /** Flags of all roles: the variable of another role's flag is no fault, since one environment may serve several. */
+  flagsOfAllRoles: readonly string[],
+): SettingsRead<C> {
+  const { settings, withheld = {}, crossCheck } = reader;
+  const entries = Object.entries(settings) as [keyof C, Setting<C[keyof C]>][];
+  const flags = entries.map(([, setting]) => setting.flag);
+  const read = readFlags(argv, [...flags, ...Object.keys(withheld)]);
+  if (read.help) return { outcome: 'help' };
+
+  const faults = [...read.faults, ...unknownVariables(environment, [...flagsOfAllRoles, ...Object.keys(withheld)])];
+  for (const [flag, reason] of Object.entries(withheld)) {
+    const given = read.values.has(flag) || environment[environmentName(flag)] !== undefined;
+    if (given) faults.push(`${settingName(flag)}: ${reason}`);
+  }
+
+  const config: Partial<C> = {};
+  for (const [property, setting] of entries) {
+    const text = read.values.get(setting.flag) ?? environment[environmentName(setting.flag)];
+    try {
+      config[property] = valueOf(setting, text);
+    } catch (error) {
+      if (!(error instanceof SettingFault)) throw error;
+      const alreadyReported = read.faults.some((fault) => fault.startsWith(`${settingName(setting.flag)}:`));
+      if (!alreadyReported) faults.push(`${settingName(setting.flag)}: ${error.message}`);
+    }
+  }
+  if (faults.length > 0) return { outcome: 'faulty', faults };
+
+  const complete = config as C;
+  const crossFaults = crossCheck?.(complete) ?? [];
+  if (crossFaults.length > 0) return { outcome: 'faulty', faults: crossFaults };
+  return { outcome: 'ok', config: Object.freeze(complete) };
+}
+
+function valueOf<T>(setting: Setting<T>, text: string | undefined): T {
+  if (text !== undefined) return setting.parse(text);
+  if (setting.fallback === 'required') throw new SettingFault('must be given');
+  return 'text' in setting.fallback ? setting.parse(setting.fallback.text) : setting.fallback.value;
+}
+
+/** A misspelt variable would otherwise be ignored, and its setting silently stay at its default. */
+function unknownVariables(environment: Environment, knownFlags: readonly string[]): string[] {
+  const known = new Set(knownFlags.map(environmentName));
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(ENVIRONMENT_PREFIX) && !known.has(name))
+    .map((name) => `${name}: unknown environment variable${didYouMean(name, known)}`);
+}

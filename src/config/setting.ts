@@ -1,0 +1,41 @@
+/**
+ * One setting of a role. Its flag is `--<flag>`, its environment variable `TOKENKEEP_<FLAG>`; where both are given the
+ * flag wins.
+ */
+export interface Setting<T> {
+  readonly flag: string;
+  /** Stands for the value in `--help`. */
+  readonly placeholder: string;
+  /** One line for `--help`. */
+  readonly description: string;
+  /** Used where neither flag nor variable is given. */
+  readonly fallback: Fallback<T>;
+  /**
+   * Throws a SettingFault, whose message reads after the setting's name. It must not quote a value that may hold a
+   * password.
+   */
+  readonly parse: (text: string) => T;
+}
+
+/** A text is parsed like a given one, and shown by `--help`; otherwise the setting is required, or a value stands in. */
+export type Fallback<T> = { readonly text: string } | { readonly value: T } | 'required';
+
+/** Every setting of a configuration, keyed by its property there. */
+export type Settings<C> = { readonly [K in keyof C]: Setting<C[K]> };
+
+/** Something is wrong with the value of a setting. */
+export class SettingFault extends Error {
+  override readonly name = 'SettingFault';
+}
+
+export const ENVIRONMENT_PREFIX = 'TOKENKEEP_';
+
+/** `data-dir` -> `TOKENKEEP_DATA_DIR`. */
+export function environmentName(flag: string): string {
+  return ENVIRONMENT_PREFIX + flag.toUpperCase().replaceAll('-', '_');
+}
+
+/** How faults call a setting: by both names, since the reader may have used either. */
+export function settingName(flag: string): string {
+  return `--${flag} (${environmentName(flag)})`;
+}

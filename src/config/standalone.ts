@@ -1,0 +1,88 @@
+import type { SettingsReader } from './read-settings.ts';
+import { settingName } from './setting.ts';
+import { dataDir, logFormat, logLevel, optionalDatabaseUrl } from './shared-settings.ts';
+import type { LogConfig } from './shared-settings.ts';
+import { parseExistingFolder, parseHeaderPrefixes, parseHost, parsePort } from './values.ts';
+
+/** Everything on one machine. Ports: 0 takes a free one. */
+export interface StandaloneConfig extends LogConfig {
+  /** Where the API listens. */
+  readonly port: number;
+  /** What the API, the internal API and the metrics listen on. */
+  readonly host: string;
+  readonly internalPort: number;
+  readonly metricsPort: number;
+  /** Absolute. Made where it is missing. */
+  readonly dataDir: string;
+  /** Absolute. Nothing is declared where it is undefined. */
+  readonly manifests: string | undefined;
+  /** The embedded Postgres is used where it is undefined. May hold a password. */
+  readonly databaseUrl: string | undefined;
+  /** Of the program's headers (`<prefix>-API-KEY`), the preferred one first. Upper case, at least one. */
+  readonly headerPrefixes: readonly string[];
+}
+
+const NO_VAULT = 'is not supported by this release: keys are held by the keyring file in the data folder';
+
+export const standaloneSettings: SettingsReader<StandaloneConfig> = {
+  settings: {
+    port: {
+      flag: 'port',
+      placeholder: 'PORT',
+      description: 'port of the API',
+      fallback: { text: '8080' },
+      parse: parsePort,
+    },
+    host: {
+      flag: 'host',
+      placeholder: 'HOST',
+      description: 'address to listen on',
+      fallback: { text: '127.0.0.1' },
+      parse: parseHost,
+    },
+    internalPort: {
+      flag: 'internal-port',
+      placeholder: 'PORT',
+      description: 'port of the internal API; 0 takes a free one',
+      fallback: { text: '0' },
+      parse: parsePort,
+    },
+    metricsPort: {
+      flag: 'metrics-port',
+      placeholder: 'PORT',
+      description: 'port of GET /metrics',
+      fallback: { text: '9090' },
+      parse: parsePort,
+    },
+    dataDir,
+    manifests: {
+      flag: 'manifests',
+      placeholder: 'DIR',
+      description: 'folder of YAML that declares tenants, applications, rules and reactors',
+      fallback: { value: undefined },
+      parse: parseExistingFolder,
+    },
+    databaseUrl: optionalDatabaseUrl,
+    headerPrefixes: {
+      flag: 'header-prefixes',
+      placeholder: 'LIST',
+      description: 'prefixes of the headers, comma-separated, the preferred one first',
+      fallback: { text: 'SVC,BT' },
+      parse: parseHeaderPrefixes,
+    },
+    logLevel,
+    logFormat,
+  },
+  withheld: { 'vault-addr': NO_VAULT, 'transit-mount': NO_VAULT, 'transit-key': NO_VAULT },
+  crossCheck: ({ port, internalPort, metricsPort }) => [
+    ...samePort('internal-port', internalPort, 'port', port),
+    ...samePort('metrics-port', metricsPort, 'port', port),
+    ...samePort('metrics-port', metricsPort, 'internal-port', internalPort),
+  ],
+};
+
+function samePort(flag: string, port: number, otherFlag: string, otherPort: number): string[] {
+  return port === otherPort && port !== 0
+    ? [`${settingName(flag)}: must differ from --${otherFlag}, also ${port}`]
+    : [];
+}

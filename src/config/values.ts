@@ -1,0 +1,67 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { SettingFault } from './setting.ts';
+
+/** How the text of a setting becomes its value. Each throws a SettingFault for a text that it does not accept. */
+
+/** 0 means any free port. */
+export function parsePort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : NaN;
+  if (!(port <= 65_535)) throw new SettingFault('must be a port number from 0 (any free port) to 65535');
+  return port;
+}
+
+export function parseHost(text: string): string {
+  if (!/^[\w.:%-]+$/.test(text)) throw new SettingFault('must be a host name or an IP address to listen on');
+  return text;
+}
+
+export function parseOneOf<T extends string>(allowed: readonly T[]): (text: string) => T {
+  return (text) => {
+    const value = allowed.find((candidate) => candidate === text);
+    if (value === undefined) throw new SettingFault(`must be one of ${allowed.join(', ')}`);
+    return value;
+  };
+}
+
+/** Comma-separated, the preferred one first; in upper case. */
+export function parseHeaderPrefixes(text: string): readonly string[] {
+  const prefixes = text.split(',').map((prefix) => prefix.trim().toUpperCase());
+  if (!prefixes.every((prefix) => /^[A-Z][A-Z0-9]*$/.test(prefix))) {
+    throw new SettingFault('must be comma-separated prefixes of letters and digits, such as SVC,BT');
+  }
+  if (new Set(prefixes).size < prefixes.length) throw new SettingFault('must name each prefix once');
+  return Object.freeze(prefixes);
+}
+
+/** The absolute path of a folder that is there. */
+export function parseExistingFolder(text: string): string {
+  if (kindOfPath(text) !== 'folder') throw new SettingFault(`must be a folder; ${text || 'nothing'} is not one`);
+  return resolve(text);
+}
+
+/** The absolute path of a folder that is there, or that can be made. */
+export function parseFolder(text: string): string {
+  if (kindOfPath(text) === 'other') throw new SettingFault(`must be a folder; ${text || 'nothing'} is not one`);
+  return resolve(text);
+}
+
+/** Messages hold nothing of the URL: its password may stand anywhere in a URL that is written wrongly. */
+export function parsePostgresUrl(text: string): string {
+  if (!URL.canParse(text)) throw new SettingFault('must be a URL such as postgres://user:password@host:5432/database');
+  const url = new URL(text);
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') {
+    throw new SettingFault('must begin with postgres:// or postgresql://');
+  }
+  if (url.pathname.length < 2) throw new SettingFault('must name a database, as in postgres://host/database');
+  return text;
+}
+
+function kindOfPath(path: string): 'folder' | 'missing' | 'other' {
+  if (path === '') return 'other';
+  try {
+    return statSync(path).isDirectory() ? 'folder' : 'other';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'missing' : 'other';
+  }
+}
