@@ -5,7 +5,7 @@ export function didYouMean(text: string, candidates: Iterable<string>): string {
     const distance = editDistance(text.toLowerCase(), candidate.toLowerCase());
     if (best === undefined || distance < best.distance) best = { candidate, distance };
   }
-  const tolerated = Math.max(1, Math.floor(text.length / 4));
+  const tolerated = Math.max(2, Math.floor(text.length / 4));
   return best !== undefined && best.distance <= tolerated ? ` (did you mean ${best.candidate}?)` : '';
 }
 

@@ -14,8 +14,8 @@ export interface SettingsReader<C> {
   readonly settings: Settings<C>;
   /** Flags that are known and refused, each with the reason. */
   readonly withheld?: Readonly<Record<string, string>>;
-  /** Faults that only several settings together show. Runs where each setting is right by itself. */
-  readonly crossCheck?: (config: C) => readonly string[];
+  /** Faults that only several settings together show. Those that are wrong by themselves are left out. */
+  readonly crossCheck?: (config: Partial<C>) => readonly string[];
 }
 
 /** Reads a role's settings, and finds all that is wrong with them, not only the first fault. */
@@ -49,12 +49,9 @@ export function readSettings<C>(
       if (!alreadyReported) faults.push(`${settingName(setting.flag)}: ${error.message}`);
     }
   }
+  faults.push(...(crossCheck?.(config) ?? []));
   if (faults.length > 0) return { outcome: 'faulty', faults };
-
-  const complete = config as C;
-  const crossFaults = crossCheck?.(complete) ?? [];
-  if (crossFaults.length > 0) return { outcome: 'faulty', faults: crossFaults };
-  return { outcome: 'ok', config: Object.freeze(complete) };
+  return { outcome: 'ok', config: Object.freeze(config as C) };
 }
 
 function valueOf<T>(setting: Setting<T>, text: string | undefined): T {

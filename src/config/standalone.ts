@@ -81,8 +81,8 @@ export const standaloneSettings: SettingsReader<StandaloneConfig> = {
   ],
 };
 
-function samePort(flag: string, port: number, otherFlag: string, otherPort: number): string[] {
-  return port === otherPort && port !== 0
-    ? [`${settingName(flag)}: must differ from --${otherFlag}, also ${port}`]
-    : [];
+function samePort(flag: string, port: number | undefined, otherFlag: string, otherPort: number | undefined): string[] {
+  // Free ports differ anyway, and a port that is not given or not one is no port at all.
+  if (!port || port !== otherPort) return [];
+  return [`${settingName(flag)}: must differ from --${otherFlag}, also ${port}`];
 }
