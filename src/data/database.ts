@@ -1,0 +1,117 @@
+import pg from 'pg';
+import { DomainError } from '../domain/errors.ts';
+import type { Logger } from '../platform/logger.ts';
+import { translateFailure } from './failures.ts';
+
+/** One SQL statement. With a name, each connection plans it once; without one, it is planned for its values. */
+export interface Statement {
+  readonly name?: string;
+  readonly text: string;
+}
+
+/** Runs statements: the database itself, each statement on its own, or one transaction of it. */
+export interface Queryable {
+  /**
+   * The rows that a statement gives. Throws a DomainError 'unavailable' where Postgres cannot be reached or does not
+   * answer in time, a SqlError where it refuses the statement. Neither carries SQL text or values.
+   */
+  run<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
+}
+
+export interface Database extends Queryable {
+  /** Commits when `work` resolves and rolls back when it rejects. Isolation is read committed. */
+  transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result>;
+  /** Rejects where Postgres does not answer. */
+  ping(): Promise<void>;
+  /** Waits for connections in use. */
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  readonly connectionString: string;
+  readonly logger: Logger;
+  /** Connections at most; times the replicas of the API, this stays below Postgres's max_connections. */
+  readonly poolSize?: number;
+  /** How long a caller waits for a free connection, or for a new one to be made. */
+  readonly connectionTimeoutMs?: number;
+  readonly statementTimeoutMs?: number;
+  readonly lockTimeoutMs?: number;
+  readonly idleInTransactionTimeoutMs?: number;
+  /** How Postgres lists these connections. */
+  readonly applicationName?: string;
+}
+
+export function createDatabase(options: DatabaseOptions): Database {
+  const { connectionString, logger } = options;
+  const pool = new pg.Pool({
+    connectionString,
+    max: options.poolSize ?? 10,
+    connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
+    statement_timeout: options.statementTimeoutMs ?? 10_000,
+    lock_timeout: options.lockTimeoutMs ?? 5_000,
+    idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
+    application_name: options.applicationName ?? 'tokenkeep',
+    keepAlive: true,
+  });
+  // Without a listener, an idle connection that Postgres closes would end the process.
+  pool.on('error', (error) => logger.warn({ error }, 'an idle connection to Postgres was lost'));
+
+  async function connect(): Promise<pg.PoolClient> {
+    try {
+      return await pool.connect();
+    } catch (error) {
+      throw translateFailure(error, 'connect');
+    }
+  }
+
+  async function runOn<Row>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    try {
+      const result = await client.query({ name: statement.name, text: statement.text, values: values as unknown[] });
+      return result.rows as Row[];
+    } catch (error) {
+      throw translateFailure(error, statement.name ?? 'query');
+    }
+  }
+
+  async function run<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    const client = await connect();
+    try {
+      const rows = await runOn<Row>(client, statement, values);
+      client.release();
+      return rows;
+    } catch (error) {
+      client.release(isLost(error));
+      throw error;
+    }
+  }
+
+  return {
+    run,
+    async transaction(work) {
+      const client = await connect();
+      const on: Queryable = { run: (statement, values = []) => runOn(client, statement, values) };
+      let broken = false;
+      try {
+        await on.run({ text: 'begin' });
+        const result = await work(on);
+        await on.run({ text: 'commit' });
+        return result;
+      } catch (error) {
+        broken = isLost(error);
+        // A connection that cannot roll back is not given to anybody else.
+        if (!broken) await on.run({ text: 'rollback' }).catch(() => (broken = true));
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+    async ping() {
+      await run({ name: 'ping', text: 'select 1' });
+    },
+    close: () => pool.end(),
+  };
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof DomainError && error.kind === 'unavailable';
+}

@@ -1,0 +1,59 @@
+import pg from 'pg';
+import { DomainError } from '../domain/errors.ts';
+
+export const UNIQUE_VIOLATION = '23505';
+export const FOREIGN_KEY_VIOLATION = '23503';
+
+/** Postgres refused a statement. Its own message and detail stay behind: they can quote values. */
+export class SqlError extends Error {
+  override readonly name = 'SqlError';
+  /** SQLSTATE. */
+  readonly code: string;
+  readonly constraint: string | undefined;
+
+  constructor(statement: string, code: string, constraint: string | undefined) {
+    super(`Postgres refused the statement ${statement} (SQLSTATE ${code})`);
+    this.code = code;
+    this.constraint = constraint;
+  }
+}
+
+/** Whether `error` says that a row broke the constraint of this name. */
+export function breaksConstraint(error: unknown, code: string, constraint: string): boolean {
+  return error instanceof SqlError && error.code === code && error.constraint === constraint;
+}
+
+/** What of an SQLSTATE says that Postgres cannot serve now, whatever the statement. */
+const UNAVAILABLE: Record<string, string> = {
+  '08': 'the connection to Postgres was lost',
+  '28': 'Postgres refused the credentials',
+  '3D': 'the Postgres database does not exist',
+  '53': 'Postgres is out of resources',
+  // Class 57: query_canceled (a timeout ran out), and the states of a server that starts, stops or crashes.
+  '57': 'Postgres is stopping, starting, or did not answer in time',
+  // Class 58: an I/O error of the server.
+  '58': 'Postgres reported a system error',
+};
+// lock_not_available, idle_in_transaction_session_timeout, and a standby that cannot be written.
+const UNAVAILABLE_STATES: Record<string, string> = {
+  '55P03': 'Postgres did not grant a lock in time',
+  '25P03': 'the connection to Postgres was lost',
+  '25006': 'Postgres is read-only',
+};
+
+/**
+ * The one form in which failures of the driver leave this room. Anything that is no answer of Postgres is a connection
+ * that could not be made or broke; errors of our own code pass unchanged.
+ */
+export function translateFailure(error: unknown, statement: string): unknown {
+  if (error instanceof pg.DatabaseError) {
+    const code = error.code ?? 'XX000';
+    const reason = UNAVAILABLE_STATES[code] ?? UNAVAILABLE[code.slice(0, 2)];
+    return reason === undefined
+      ? new SqlError(statement, code, error.constraint)
+      : new DomainError('unavailable', `${reason} (SQLSTATE ${code})`);
+  }
+  if (error instanceof TypeError || error instanceof RangeError || error instanceof DomainError) return error;
+  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
+  return new DomainError('unavailable', `Postgres is unreachable${code}`);
+}
