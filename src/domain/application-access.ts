@@ -19,7 +19,8 @@ function checkPermissions(
 ): void {
   permissions.forEach((name, index) => {
     if (!isPermission(name)) violations.add(`${path}[${index}]`, 'is not a permission');
-    else if (!mayHold(type, name)) violations.add(`${path}[${index}]`, `must be one that a ${type} application may hold`);
+    else if (!mayHold(type, name))
+      violations.add(`${path}[${index}]`, `must be one that a ${type} application may hold`);
   });
   if (new Set(permissions).size < permissions.length) violations.add(path, 'must not name a permission twice');
 }

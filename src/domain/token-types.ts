@@ -164,11 +164,6 @@ export function isTokenTypeName(name: string): name is TokenTypeName {
   return Object.hasOwn(TOKEN_TYPES, name);
 }
 
-/** The entity type under which the operations on a token are logged: its own type for cards and bank accounts. */
-export function logEntityOf(type: string): 'card' | 'bank' | 'token' {
-  return type === 'card' || type === 'bank' ? type : 'token';
-}
-
 /** The value whose presence in an id or in metadata would give the token away; undefined where there is no one value. */
 export function identifyingValue(type: string, data: Json): string | undefined {
   if (type === 'card') return (data as JsonObject)['number'] as string;

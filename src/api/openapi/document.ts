@@ -1,0 +1,112 @@
+import { problem } from '../schemas/common.ts';
+import type { Route, Schema } from '../route.ts';
+import { closeObjects } from '../validation/validator.ts';
+
+export interface DocumentOptions {
+  readonly version: string;
+  readonly headerPrefix: string;
+}
+
+const PROBLEM_DESCRIPTIONS: Record<number, string> = {
+  400: 'The body, a parameter or an expression is not valid.',
+  401: 'The key is missing, malformed, unknown, expired or deleted.',
+  403: 'The application does not have the permission, or no access rule matches.',
+  404: 'There is no such resource in this tenant.',
+  413: 'The body is larger than 1 MB.',
+  415: 'The body has another Content-Type.',
+  500: 'A fault of the service.',
+  503: 'Postgres or key management cannot be reached, or the audit log cannot be written.',
+};
+
+function problemStatuses(route: Route): number[] {
+  const statuses = [400, 401, 500, 503];
+  if (route.permission !== null) statuses.push(403);
+  if (route.path.includes('{')) statuses.push(404);
+  if (route.body) statuses.push(413, 415);
+  return statuses;
+}
+
+function describeResponses(route: Route, traceHeader: object): Record<string, unknown> {
+  const answers = Object.entries(route.responses).map(([status, { description, schema, headers }]) => [
+    status,
+    {
+      description,
+      headers: { ...traceHeader, ...headers },
+      ...(schema
+        ? {
+            content: {
+              [Number(status) < 400 ? 'application/json' : 'application/problem+json']: {
+                schema: closeObjects(schema),
+              },
+            },
+          }
+        : {}),
+    },
+  ]);
+  const problems = problemStatuses(route)
+    .filter((status) => !(status in route.responses))
+    .map((status) => [
+      String(status),
+      {
+        description: PROBLEM_DESCRIPTIONS[status],
+        headers: traceHeader,
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]);
+  return Object.fromEntries([...answers, ...problems]) as Record<string, unknown>;
+}
+
+function describeOperation(route: Route, traceHeader: object): Record<string, unknown> {
+  const needs = route.permission === null ? 'Any valid key.' : `Permission: \`${route.permission}\`.`;
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: [route.description, needs].filter(Boolean).join('\n\n'),
+    ...(route.parameters ? { parameters: route.parameters } : {}),
+    ...(route.body
+      ? {
+          requestBody: {
+            required: true,
+            content: {
+              [route.body.contentType]: {
+                schema: route.body.schema,
+                ...(route.body.example === undefined ? {} : { example: route.body.example }),
+              },
+            },
+          },
+        }
+      : {}),
+    responses: describeResponses(route, traceHeader),
+  };
+}
+
+/** The OpenAPI 3.1 document of exactly these routes, from the schemas that validate their requests and answers. */
+export function createDocument(routes: readonly Route[], options: DocumentOptions): Schema {
+  const traceHeader = {
+    [`${options.headerPrefix}-TRACE-ID`]: {
+      description: 'The trace id of the request, sent or made; log lines carry it.',
+      schema: { type: 'string' },
+    },
+  };
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) (paths[route.path] ??= {})[route.method] = describeOperation(route, traceHeader);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tokenkeep',
+      version: options.version,
+      description: 'Stores secrets as tokens and shows them redacted, masked or revealed as access rules say.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    security: [{ applicationKey: [] }],
+    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        applicationKey: { type: 'apiKey', in: 'header', name: `${options.headerPrefix}-API-KEY` },
+      },
+      schemas: { Problem: problem },
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { JsonObject } from '../../../domain/json.ts';
+import type { Reactor } from '../../../domain/reactors.ts';
+
+export function presentReactor(reactor: Reactor): JsonObject {
+  const { applicationId, createdBy, modifiedBy, modifiedAt } = reactor;
+  return {
+    id: reactor.id,
+    tenant_id: reactor.tenantId,
+    name: reactor.name,
+    code: reactor.code,
+    configuration: reactor.configuration,
+    ...(applicationId === null ? {} : { application: { id: applicationId } }),
+    ...(createdBy === null ? {} : { created_by: createdBy }),
+    created_at: reactor.createdAt.toISOString(),
+    ...(modifiedBy === null ? {} : { modified_by: modifiedBy }),
+    ...(modifiedAt === null ? {} : { modified_at: modifiedAt.toISOString() }),
+  };
+}

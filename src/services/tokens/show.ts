@@ -1,0 +1,47 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Transform } from '../../domain/access.ts';
+import { enrichmentsOf } from '../../domain/card-details.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Json } from '../../domain/json.ts';
+import type { ShownToken } from '../../domain/shown-token.ts';
+import { splitCvc } from '../../domain/token-types.ts';
+import type { Token } from '../../domain/tokens.ts';
+import { evaluateTemplate } from '../../expressions/template.ts';
+
+/** The masked data of a token; undefined where it has no mask, or where the mask would show the data itself. */
+export function maskedData(token: Token): Json | undefined {
+  if (token.mask === null) return undefined;
+  const { data } = splitCvc(token.type, token.data);
+  try {
+    const masked = evaluateTemplate(token.mask, { data, metadata: token.metadata }, 'mask');
+    return isDeepStrictEqual(masked, data) || isDeepStrictEqual(masked, token.data) ? undefined : masked;
+  } catch (error) {
+    // A mask that cannot be evaluated must hide, not fail: a list would be unreadable for one bad token.
+    if (error instanceof DomainError) return undefined;
+    throw error;
+  }
+}
+
+function withoutData(token: Token): Omit<Token, 'data'> {
+  const { data: _, ...rest } = token;
+  return rest;
+}
+
+/** A token as `transform` lets its data be seen. */
+export function showToken(token: Token, transform: Transform): ShownToken {
+  const shown: ShownToken = { token: withoutData(token), visibility: 'full' };
+  const data = transform === 'reveal' ? token.data : transform === 'mask' ? maskedData(token) : undefined;
+  return data === undefined ? shown : { ...shown, data };
+}
+
+/** A token in plaintext with its enrichments, for list-form detokenization. */
+export function showEnriched(token: Token): ShownToken {
+  const enrichments = enrichmentsOf(token.type, token.data);
+  const shown = showToken(token, 'reveal');
+  return enrichments === undefined ? shown : { ...shown, enrichments };
+}
+
+/** Only that a token exists: what a caller sees of a duplicate that it may not read. */
+export function showIdentity(token: Token): ShownToken {
+  return { token: withoutData(token), visibility: 'identity' };
+}
