@@ -1,0 +1,105 @@
+import type { Json } from '../domain/json.ts';
+import type { CodeFault, SvcAccess } from './types.ts';
+
+/** API to supervisor, HTTP: `POST /invoke` answers 200 with an InvocationOutcome, whatever the code did. */
+export interface InvokeRequest {
+  revision: string;
+  args: Json;
+  svc?: SvcAccess;
+  traceId: string;
+  timeoutMs: number;
+}
+
+/** API to checker, HTTP: `POST /check` answers 200 with a CheckOutcome. */
+export interface CheckRequest {
+  code: string;
+}
+
+/** On a 503: the instance took nothing on, no code has run, and the request may go elsewhere. */
+export const BUSY_HEADER = 'x-reactor-busy';
+
+/** On every answer: how many invocations the instance runs at a time. */
+export const CONCURRENCY_HEADER = 'x-reactor-concurrency';
+
+/** First line on a supervisor's standard input. Never in arguments or environment: others on the machine see those. */
+export type SupervisorStart<Workload> =
+  { mode: 'run'; credential: string; workload: Workload } | { mode: 'check'; credential: string };
+
+/** Lines on a supervisor's standard output. */
+export type SupervisorLine =
+  | { listening: string }
+  /** The code cannot run at all; the supervisor goes on to exit. */
+  | { refused: string }
+  /** The process of the code ended, or was ended, in the middle of its work. */
+  | { stopped: StopReason };
+
+export type StopReason = 'timed-out' | 'out-of-memory' | 'crashed';
+
+/** Supervisor to child: one JSON text a line. What is for the guest stays text in text: the child does not read it. */
+export type ToChild =
+  | { type: 'load'; guest: string; code: string; limits: ChildLimits }
+  | { type: 'invoke'; id: number; request: string; svc: boolean }
+  | { type: 'answer'; id: number; call: string; payload: string };
+
+export interface ChildLimits {
+  heapMb: number;
+  loadMs: number;
+  sliceMs: number;
+  cpuMs: number;
+  resultBytes: number;
+  timers: number;
+  svcCalls: number;
+}
+
+/** Child to supervisor: as hostile as the code itself, see `parseFromChild`. */
+export type FromChild =
+  | { type: 'loaded' }
+  | { type: 'refused'; fault: CodeFault; line?: number; module?: string }
+  | { type: 'svc'; id: number; call: string; operation: string; payload: string }
+  | ({ id: number } & Settled);
+
+/** How guest code ended, as text that nobody has looked at yet. */
+export type Settled =
+  /** JSON texts; the empty text: absent. */
+  | { type: 'returned'; raw: string; tokenize: string }
+  /** Of an error class: JSON `{class, errors}`. */
+  | { type: 'classed'; error: string }
+  /** Of a CustomHttpResponseError: JSON `{status, headers, body}`. */
+  | { type: 'custom'; response: string }
+  | { type: 'threw'; name: string; line?: number }
+  | { type: 'invalid' }
+  | { type: 'breach'; reason: StopReason };
+
+type Shape = Record<string, 'string' | 'number' | 'string?' | 'number?'>;
+
+const SHAPES: Record<FromChild['type'], Shape> = {
+  loaded: {},
+  refused: { fault: 'string', line: 'number?', module: 'string?' },
+  svc: { id: 'number', call: 'string', operation: 'string', payload: 'string' },
+  returned: { id: 'number', raw: 'string', tokenize: 'string' },
+  classed: { id: 'number', error: 'string' },
+  custom: { id: 'number', response: 'string' },
+  threw: { id: 'number', name: 'string', line: 'number?' },
+  invalid: { id: 'number' },
+  breach: { id: 'number', reason: 'string' },
+};
+
+/** A message of the child, or undefined for anything that is not exactly one. */
+export function parseFromChild(line: string): FromChild | undefined {
+  let message: unknown;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  if (typeof message !== 'object' || message === null || !('type' in message)) return undefined;
+  const { type } = message;
+  if (typeof type !== 'string' || !Object.hasOwn(SHAPES, type)) return undefined;
+  const members = message as Record<string, unknown>;
+  for (const [name, kind] of Object.entries(SHAPES[type as FromChild['type']])) {
+    const value = members[name];
+    if (value === undefined && kind.endsWith('?')) continue;
+    if (typeof value !== kind.replace('?', '')) return undefined;
+  }
+  return message as FromChild;
+}
