@@ -1,0 +1,44 @@
+import type { Queryable, Statement } from './database.ts';
+
+// Rows that another sweep has locked are its own. Codes and hashes of a token go with it by cascade.
+const SWEEP: Statement = {
+  text: `
+    with due as (
+      select tenant_id, token_id from tokens where expires_at <= now() order by expires_at limit $1
+      for update skip locked
+    ), removed as (
+      delete from tokens t using due d where t.tenant_id = d.tenant_id and t.token_id = d.token_id
+      returning t.tenant_id, t.token_id, t.type
+    ), logged as (
+      insert into logs
+        (tenant_id, created_at, log_id, actor_id, actor_type, entity_type, entity_id, operation, message)
+      select tenant_id, now(), gen_random_uuid(), null, 'system',
+        case when type in ('card', 'bank') then type else 'token' end, token_id, 'expire', 'Token expired'
+      from removed
+    )
+    select count(*)::integer as count from removed`,
+};
+
+/** Removes at most `limit` expired tokens, by the database's clock; gives how many. */
+export async function sweepExpiredTokens(queryable: Queryable, limit: number): Promise<number> {
+  const [row] = await queryable.run<{ count: number }>(SWEEP, [limit]);
+  return row!.count;
+}
+
+const CLEAR_CVCS: Statement = {
+  text: `
+    with due as (
+      select tenant_id, token_id from token_cvcs where expires_at <= now() order by expires_at limit $1
+      for update skip locked
+    ), removed as (
+      delete from token_cvcs c using due d where c.tenant_id = d.tenant_id and c.token_id = d.token_id
+      returning c.token_id
+    )
+    select count(*)::integer as count from removed`,
+};
+
+/** Removes at most `limit` card verification codes that are past their retention; gives how many. */
+export async function clearExpiredCvcs(queryable: Queryable, limit: number): Promise<number> {
+  const [row] = await queryable.run<{ count: number }>(CLEAR_CVCS, [limit]);
+  return row!.count;
+}
