@@ -57,11 +57,11 @@ generate: install ## Write the files that are made from the source (docs/command
 
 .PHONY: test
 test: install ## All tests that one machine can hold
-	@mocha
+	@mocha 'test/{architecture,unit,integration}/**/*.test.ts'
 
 .PHONY: test-unit
 test-unit: install ## The tests that need no Postgres
-	@mocha 'test/unit/**/*.test.ts' 'test/architecture/**/*.test.ts'
+	@mocha 'test/{architecture,unit}/**/*.test.ts'
 
 .PHONY: run
 run: install ## Run the vault on 127.0.0.1:8080 with config/samples

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { createHealth } from '../../../src/platform/health.ts';
+
+describe('health', () => {
+  it('is ready while every check passes', async () => {
+    const health = createHealth();
+    health.addCheck('database', async () => undefined);
+    expect(await health.readiness()).to.deep.equal({ ready: true, failures: [] });
+  });
+
+  it('names every check that fails', async () => {
+    const health = createHealth();
+    health.addCheck('database', () => Promise.reject(new Error('down')));
+    health.addCheck('keys', async () => undefined);
+    health.addCheck('manifests', () => Promise.reject(new Error('not yet')));
+    expect(await health.readiness()).to.deep.equal({ ready: false, failures: ['database', 'manifests'] });
+  });
+
+  it('counts a check that throws before it returns as failed', async () => {
+    const health = createHealth();
+    health.addCheck('keys', () => {
+      throw new Error('broken');
+    });
+    expect((await health.readiness()).failures).to.deep.equal(['keys']);
+  });
+
+  it('does not wait longer than its timeout for a check', async () => {
+    const health = createHealth({ checkTimeoutMs: 10 });
+    health.addCheck('database', () => new Promise(() => undefined));
+    expect((await health.readiness()).failures).to.deep.equal(['database']);
+  });
+
+  it('is not ready once it drains, whatever the checks say', async () => {
+    const health = createHealth();
+    health.addCheck('database', async () => undefined);
+    health.drain();
+    expect(health.draining).to.equal(true);
+    expect(await health.readiness()).to.deep.equal({ ready: false, failures: ['draining'] });
+  });
+
+  it('refuses two checks of one name', () => {
+    const health = createHealth();
+    health.addCheck('database', async () => undefined);
+    expect(() => health.addCheck('database', async () => undefined)).to.throw('database');
+  });
+});

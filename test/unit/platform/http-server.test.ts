@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { startHttpServer } from '../../../src/platform/http-server.ts';
+import type { HttpServer } from '../../../src/platform/http-server.ts';
+
+const HOST = '127.0.0.1';
+
+function start(listener: (request: IncomingMessage, response: ServerResponse) => void): Promise<HttpServer> {
+  return startHttpServer({ host: HOST, port: 0, portFlag: '--port', listener });
+}
+
+describe('HTTP server', () => {
+  it('listens on a free port for port 0', async () => {
+    const server = await start((_, response) => response.end('hello'));
+    const answer = await fetch(`http://${HOST}:${server.port}/`);
+    expect(await answer.text()).to.equal('hello');
+    await server.close(1_000);
+  });
+
+  it('says which flag to change where the port is taken', async () => {
+    const server = await start((_, response) => response.end());
+    const failure = await startHttpServer({
+      host: HOST,
+      port: server.port,
+      portFlag: '--metrics-port',
+      listener: () => undefined,
+    })
+      .then(() => undefined)
+      .catch((error: unknown) => error as Error);
+    expect(failure?.message).to.equal(
+      `${HOST}:${server.port} is in use by another program; choose another with --metrics-port`,
+    );
+    await server.close(1_000);
+  });
+
+  it('says --host where the address is not one of this machine', async () => {
+    const failure = await startHttpServer({ host: '192.0.2.1', port: 0, portFlag: '--port', listener: () => undefined })
+      .then(() => undefined)
+      .catch((error: unknown) => error as Error);
+    expect(failure?.message).to.include('192.0.2.1').and.include('--host');
+  });
+
+  it('answers what is in flight before it closes, though the client keeps connections', async () => {
+    const pending = Promise.withResolvers<ServerResponse>();
+    const server = await start((_, response) => pending.resolve(response));
+    const agent = new Agent({ keepAlive: true });
+    const sent = request({ host: HOST, port: server.port, agent }).end();
+    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+    const response = await pending.promise;
+    const closed = server.close(20_000);
+    response.end('done');
+    const [answer] = await answered;
+    expect((await answer.toArray()).join('')).to.equal('done');
+    await closed;
+    agent.destroy();
+  });
+
+  it('destroys after the grace period what has not been answered', async () => {
+    const received = Promise.withResolvers<void>();
+    const server = await start(() => received.resolve());
+    const sent = request({ host: HOST, port: server.port }).end();
+    const failed = once(sent, 'error');
+    await received.promise;
+    await server.close(20);
+    expect(((await failed) as [NodeJS.ErrnoException])[0].code).to.equal('ECONNRESET');
+  });
+
+  it('refuses oversized headers', async () => {
+    const server = await start((_, response) => response.end());
+    const answer = await fetch(`http://${HOST}:${server.port}/`, { headers: { 'x-large': 'x'.repeat(17_000) } });
+    expect(answer.status).to.equal(431);
+    await server.close(1_000);
+  });
+});
