@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { readCommand } from '../../../src/config/command.ts';
+import type { StandaloneConfig } from '../../../src/config/standalone.ts';
+
+type Environment = Record<string, string>;
+
+function configOf(flags: string[], environment: Environment = {}): StandaloneConfig {
+  const command = readCommand(['standalone', ...flags], environment);
+  if (command.action !== 'run' || command.role !== 'standalone') throw new Error(JSON.stringify(command));
+  return command.config;
+}
+
+function faultsOf(flags: string[], environment: Environment = {}): readonly string[] {
+  const command = readCommand(['standalone', ...flags], environment);
+  if (command.action !== 'refuse') throw new Error(`accepted: ${JSON.stringify(command)}`);
+  return command.faults;
+}
+
+describe('standalone configuration', () => {
+  let folder: string;
+  let file: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tokenkeep-config-'));
+    file = join(folder, 'file');
+    writeFileSync(file, '');
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('has defaults for everything', () => {
+    expect(configOf([])).to.deep.equal({
+      port: 8080,
+      host: '127.0.0.1',
+      internalPort: 0,
+      metricsPort: 9090,
+      dataDir: resolve('.data'),
+      manifests: undefined,
+      databaseUrl: undefined,
+      headerPrefixes: ['SVC', 'BT'],
+      logLevel: 'info',
+      logFormat: 'json',
+    });
+  });
+
+  it('is frozen', () => {
+    const config = configOf([]);
+    expect(config).to.be.frozen;
+    expect(config.headerPrefixes).to.be.frozen;
+  });
+
+  it('takes every setting by flag or by variable', () => {
+    const given: [string, string, Partial<StandaloneConfig>][] = [
+      ['port', '81', { port: 81 }],
+      ['host', '::1', { host: '::1' }],
+      ['internal-port', '82', { internalPort: 82 }],
+      ['metrics-port', '0', { metricsPort: 0 }],
+      ['data-dir', join(folder, 'new'), { dataDir: join(folder, 'new') }],
+      ['manifests', folder, { manifests: folder }],
+      ['database-url', 'postgresql://u:p@h:1/d', { databaseUrl: 'postgresql://u:p@h:1/d' }],
+      ['header-prefixes', 'acme, BT', { headerPrefixes: ['ACME', 'BT'] }],
+      ['log-level', 'debug', { logLevel: 'debug' }],
+      ['log-format', 'pretty', { logFormat: 'pretty' }],
+    ];
+    for (const [flag, value, expected] of given) {
+      expect(configOf([`--${flag}`, value]), flag).to.deep.include(expected);
+      expect(configOf([`--${flag}=${value}`]), flag).to.deep.include(expected);
+      const variable = `TOKENKEEP_${flag.toUpperCase().replaceAll('-', '_')}`;
+      expect(configOf([], { [variable]: value }), variable).to.deep.include(expected);
+    }
+  });
+
+  it('prefers the flag to the variable', () => {
+    expect(configOf(['--port', '81'], { TOKENKEEP_PORT: '82' }).port).to.equal(81);
+  });
+
+  const refused: [string[], string][] = [
+    [['--port', '65536'], '--port (TOKENKEEP_PORT): must be a port number'],
+    [['--port', '8e3'], '--port (TOKENKEEP_PORT): must be a port number'],
+    [['--internal-port=-1'], '--internal-port (TOKENKEEP_INTERNAL_PORT): must be a port number'],
+    [['--metrics-port', '8080'], '--metrics-port (TOKENKEEP_METRICS_PORT): must differ from --port'],
+    [['--host', 'a b'], '--host (TOKENKEEP_HOST): must be a host name'],
+    [['--host'], '--host (TOKENKEEP_HOST): needs a value'],
+    [['--port', '1', '--port', '2'], '--port (TOKENKEEP_PORT): is given twice'],
+    [['--manifests', '/nowhere'], '--manifests (TOKENKEEP_MANIFESTS): must be a folder; /nowhere is not one'],
+    [['--data-dir='], '--data-dir (TOKENKEEP_DATA_DIR): must be a folder'],
+    [['--header-prefixes', 'SVC,'], '--header-prefixes (TOKENKEEP_HEADER_PREFIXES): must be comma-separated'],
+    [['--header-prefixes', 'SVC,svc'], '--header-prefixes (TOKENKEEP_HEADER_PREFIXES): must name each prefix once'],
+    [['--log-level', 'loud'], '--log-level (TOKENKEEP_LOG_LEVEL): must be one of debug, info, warn, error, silent'],
+    [['--log-format', 'xml'], '--log-format (TOKENKEEP_LOG_FORMAT): must be one of json, pretty'],
+    [['--prot', '81'], '--prot: unknown flag (did you mean --port?)'],
+    [['-p'], '-p: unknown flag'],
+    [['extra'], 'argument 1: every setting is given by a flag'],
+    [['--vault-addr', 'http://v'], '--vault-addr (TOKENKEEP_VAULT_ADDR): is not supported by this release'],
+    [['--transit-mount', 't'], '--transit-mount (TOKENKEEP_TRANSIT_MOUNT): is not supported by this release'],
+    [['--transit-key', 'k'], '--transit-key (TOKENKEEP_TRANSIT_KEY): is not supported by this release'],
+  ];
+  for (const [flags, fault] of refused) {
+    it(`refuses ${flags.join(' ')}`, () => {
+      const faults = faultsOf(flags);
+      expect(faults).to.have.lengthOf(1);
+      expect(faults[0]).to.include(fault);
+    });
+  }
+
+  it('refuses files where folders belong', () => {
+    expect(faultsOf(['--manifests', file, '--data-dir', file])).to.have.lengthOf(2);
+    expect(faultsOf(['--data-dir', join(file, 'below')])).to.have.lengthOf(1);
+  });
+
+  it('refuses unknown variables under its prefix, and no others', () => {
+    expect(faultsOf([], { TOKENKEEP_PROT: '1', PATH: '/bin' })).to.deep.equal([
+      'TOKENKEEP_PROT: unknown environment variable (did you mean TOKENKEEP_PORT?)',
+    ]);
+  });
+
+  it('refuses Vault settings from the environment too', () => {
+    expect(faultsOf([], { TOKENKEEP_VAULT_ADDR: 'http://v' })[0]).to.include('is not supported by this release');
+  });
+
+  it('tells all faults at once', () => {
+    const faults = faultsOf(['--port', 'x', '--log-level', 'loud', '--unheard-of', '1', '--manifests', '/nowhere'], {
+      TOKENKEEP_DATA_DIR: file,
+      TOKENKEEP_NONSENSE: '1',
+    });
+    expect(faults).to.have.lengthOf(6);
+  });
+
+  for (const url of [
+    'mysql://user:hunter2@host/database',
+    'user:hunter2@host/database',
+    'postgres://user:hunter2@host',
+    'postgres://user:hunter2@ho st:notaport/d',
+  ]) {
+    it(`refuses ${url.replace('hunter2', '…')} without quoting it`, () => {
+      const faults = [...faultsOf(['--database-url', url]), ...faultsOf([], { TOKENKEEP_DATABASE_URL: url })];
+      expect(faults).to.have.lengthOf(2);
+      expect(faults.join()).to.include('--database-url (TOKENKEEP_DATABASE_URL)').and.not.include('hunter2');
+    });
+  }
+
+  it('does not quote the value of a misspelt flag', () => {
+    expect(faultsOf(['--databse-url', 'postgres://u:hunter2@h/d'])).to.deep.equal([
+      '--databse-url: unknown flag (did you mean --database-url?)',
+    ]);
+  });
+});
