@@ -1,5 +1,10 @@
-import { DomainError } from '../domain/errors.ts';
+import { ViolationCollector } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
+import { ExpressionFault } from './fault.ts';
+import { Budget } from './limits.ts';
+import { createScope, parseFilterPipeline, type Pipeline, runPipeline } from './pipeline.ts';
+import { evaluateText, visitExpressions } from './text.ts';
+import { mapStrings, visitStrings } from './walk.ts';
 
 /** What the expressions of a detokenization template name, each once, in order of first appearance. */
 export interface References {
@@ -19,15 +24,68 @@ export interface ResolvedReferences {
   configuration?: Readonly<Record<string, string>>;
 }
 
+/** What one expression refers to, and the filters that it applies. */
+interface Reference {
+  kind: 'data' | 'token' | 'config';
+  name: string;
+  filters: Pipeline;
+}
+
+const TOKEN_ID = /^[^#/\\+?[\]|&=%<>{}^]{3,400}$/;
+const HEAD = /^(?:(token|config):)?\s*([^]*)$/;
+
 /** Lists the tokens and configuration values that `template` needs. Throws 'invalid' with every syntax fault found. */
-export function findReferences(_template: Json): References {
-  throw new DomainError('not-implemented', '');
+export function findReferences(template: Json): References {
+  const tokenIds = new Set<string>();
+  const configuration = new Set<string>();
+  const violations = new ViolationCollector();
+  const budget = new Budget();
+  visitStrings(template, '', violations, (text) =>
+    visitExpressions(text, 'reference', budget, (expression) => {
+      const { kind, name } = parseReference(expression);
+      (kind === 'config' ? configuration : tokenIds).add(name);
+    }),
+  );
+  violations.throwIfAny();
+  return { tokenIds: [...tokenIds], configuration: [...configuration] };
 }
 
 /**
  * Replaces every expression of `template` by what it refers to. Data that comes out of a token is never evaluated
  * again. Throws 'invalid' under the property path where a token or configuration name is unknown, or a filter fails.
  */
-export function resolveReferences(_template: Json, _resolved: ResolvedReferences): Json {
-  throw new DomainError('not-implemented', '');
+export function resolveReferences(template: Json, resolved: ResolvedReferences): Json {
+  const budget = new Budget();
+  // Filters' arguments are literals here: a name among them would be a token's id, which Liquid cannot read.
+  const context = createScope({});
+  return mapStrings(template, '', (text) =>
+    evaluateText(text, 'reference', budget, (expression) => {
+      const reference = parseReference(expression);
+      return runPipeline(reference.filters, context, budget, lookUp(reference, resolved));
+    }),
+  );
+}
+
+/** The head is cut off before Liquid reads anything: an id may hold spaces, quotes, dots and colons. */
+function parseReference(expression: string): Reference {
+  const bar = expression.indexOf('|');
+  const head = (bar === -1 ? expression : expression.slice(0, bar)).trim();
+  const filters = parseFilterPipeline(bar === -1 ? '' : expression.slice(bar));
+  const [, prefix, name = ''] = HEAD.exec(head) ?? [];
+  if (prefix === 'config') {
+    if (name === '') throw new ExpressionFault('has an expression without the name of a configuration value');
+    return { kind: 'config', name, filters };
+  }
+  if (!TOKEN_ID.test(name)) throw new ExpressionFault('has an expression without a token id');
+  return { kind: prefix === 'token' ? 'token' : 'data', name, filters };
+}
+
+function lookUp({ kind, name }: Reference, { tokens, configuration = {} }: ResolvedReferences): Json {
+  if (kind === 'config') {
+    if (!Object.hasOwn(configuration, name)) throw new ExpressionFault('refers to an unknown configuration value');
+    return configuration[name]!;
+  }
+  const token = tokens.get(name);
+  if (token === undefined) throw new ExpressionFault('refers to an unknown token');
+  return kind === 'token' ? token.token : token.data;
 }

@@ -1,6 +1,9 @@
-import { DomainError } from '../domain/errors.ts';
 import type { ViolationCollector } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
+import { Budget } from './limits.ts';
+import { createScope, parseValuePipeline, runPipeline } from './pipeline.ts';
+import { evaluateText, visitExpressions } from './text.ts';
+import { mapStrings, visitStrings } from './walk.ts';
 
 /** What the expressions of a token's own attributes see. */
 export interface DataScope {
@@ -8,7 +11,7 @@ export interface DataScope {
   metadata?: Record<string, string>;
 }
 
-/** True where the text holds at least one `{{ … }}`. */
+/** True where the text holds an expression. An opening `{{` is enough: one that is not closed is a fault, not plain text. */
 export function containsExpression(text: string): boolean {
   return text.includes('{{');
 }
@@ -17,19 +20,24 @@ export function containsExpression(text: string): boolean {
  * Evaluates every string of `template` that holds expressions, and returns the rest unchanged. Member names are never
  * evaluated. Throws 'invalid' under the property path of the first string that fails.
  */
-export function evaluateTemplate(_template: Json, _scope: DataScope, _path = ''): Json {
-  throw new DomainError('not-implemented', '');
+export function evaluateTemplate(template: Json, scope: DataScope, path = ''): Json {
+  const budget = new Budget();
+  const context = createScope({ data: scope.data, metadata: scope.metadata });
+  return mapStrings(template, path, (text) =>
+    evaluateText(text, 'value', budget, (expression) => runPipeline(parseValuePipeline(expression), context, budget)),
+  );
 }
 
 /**
  * Evaluates one string: exactly one expression gives its typed JSON value, text around expressions gives a string, and
  * text without an expression is returned unchanged. What is missing is null, or nothing amid text.
  */
-export function evaluateExpression(_expression: string, _scope: DataScope, _path = ''): Json {
-  throw new DomainError('not-implemented', '');
+export function evaluateExpression(expression: string, scope: DataScope, path = ''): Json {
+  return evaluateTemplate(expression, scope, path);
 }
 
 /** Parses every expression of `template` without evaluating it, and records each fault under its property path. */
-export function checkTemplate(_template: Json, _path: string, _violations: ViolationCollector): void {
-  throw new DomainError('not-implemented', '');
+export function checkTemplate(template: Json, path: string, violations: ViolationCollector): void {
+  const budget = new Budget();
+  visitStrings(template, path, violations, (text) => visitExpressions(text, 'value', budget, parseValuePipeline));
 }

@@ -1,0 +1,102 @@
+import {
+  type Context,
+  evalTokenValue,
+  type Liquid,
+  type Token,
+  type Tokenizer,
+  TypeGuards,
+  toValueSync,
+} from 'liquidjs';
+import type { Json } from '../domain/json.ts';
+import { ExpressionFault, faultMessage } from './fault.ts';
+import { Digest, type Filter } from './filters/filter.ts';
+import { ownFilters } from './filters/registry.ts';
+import { runStandardFilter } from './standard-step.ts';
+import { type StandardFilter, standardFilters } from './filters/standard.ts';
+import type { Budget } from './limits.ts';
+
+/** One filter of an expression with its arguments. */
+export type Step =
+  | { name: string; own: Filter; constants: readonly unknown[] | undefined; args: readonly Token[] }
+  | { name: string; standard: StandardFilter; args: readonly Token[]; named: ReadonlyMap<number, string> };
+
+type FilterToken = ReturnType<Tokenizer['readFilters']>[number];
+
+// A name that is not one may be data in the wrong place, and is not repeated.
+const PRINTABLE_NAME = /^[a-z][a-z_]{0,39}[a-z0-9]?$/i;
+
+/** Finds the filter and checks its arguments as far as they are literals. Throws ExpressionFault. */
+export function parseStep({ name, args }: FilterToken): Step {
+  const own = ownFilters.get(name);
+  if (own !== undefined) return named(name, () => parseOwnStep(name, own, args));
+  const standard = standardFilters.get(name);
+  if (standard === undefined) {
+    throw new ExpressionFault(PRINTABLE_NAME.test(name) ? `has an unknown filter ${name}` : 'has an unknown filter');
+  }
+  const names = new Map<number, string>();
+  const tokens = args.map((argument, index) => {
+    if (!Array.isArray(argument)) return argument;
+    names.set(index, argument[0] ?? '');
+    return argument[1]!;
+  });
+  return { name, standard, args: tokens, named: names };
+}
+
+function parseOwnStep(name: string, own: Filter, args: FilterToken['args']): Step {
+  if (args.some(Array.isArray)) throw new ExpressionFault('takes its arguments by position');
+  if (args.length > own.parameters.length) throw new ExpressionFault('has too many arguments');
+  const missing = own.parameters.slice(args.length).find((parameter) => !('fallback' in parameter));
+  if (missing !== undefined) throw new ExpressionFault(`needs the argument ${missing.name}`);
+  const tokens = args as readonly Token[];
+  const constants = tokens.every(isLiteral) ? readArguments(own, tokens.map(literalValue)) : undefined;
+  return { name, own, constants, args: tokens };
+}
+
+function isLiteral(token: Token): boolean {
+  return TypeGuards.isQuotedToken(token) || TypeGuards.isNumberToken(token) || TypeGuards.isLiteralToken(token);
+}
+
+function literalValue(token: Token): Json {
+  const content: unknown = (token as Token & { content: unknown }).content;
+  return typeof content === 'object' ? null : (content as Json);
+}
+
+function readArguments(own: Filter, values: readonly Json[]): unknown[] {
+  return own.parameters.map((parameter, index) =>
+    index < values.length ? parameter.read(values[index]!) : parameter.fallback,
+  );
+}
+
+/** Applies one filter. Throws ExpressionFault, naming the filter. */
+export function runStep(step: Step, value: unknown, context: Context, liquid: Liquid, budget: Budget): unknown {
+  return named(step.name, () => {
+    const evaluate = (token: Token): Json => (toValueSync(evalTokenValue(token, context)) ?? null) as Json;
+    if ('standard' in step) {
+      const args = step.args.map((token, index) => {
+        const argument = evaluate(token);
+        const name = step.named.get(index);
+        return name === undefined ? argument : ([name, argument] as Json);
+      });
+      return runStandardFilter(step.standard, textOfDigest(value), args, { context, liquid }, budget);
+    }
+    const { own } = step;
+    const args = step.constants ?? readArguments(own, step.args.map(evaluate));
+    const input = own.takesBytes ? (value as Json | Digest) : textOfDigest(value);
+    if (input === null) return null;
+    budget.spend(typeof input === 'string' ? input.length + 1 : 1);
+    return own.apply(input, args, budget);
+  });
+}
+
+/** What a filter makes as JSON: digests are text unless an encoding takes their bytes. */
+export function textOfDigest(value: unknown): Json {
+  return value instanceof Digest ? value.toString() : (value as Json);
+}
+
+function named<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new ExpressionFault(`filter ${name}: ${faultMessage(error, 'cannot be applied to this value')}`);
+  }
+}

@@ -1,0 +1,44 @@
+import { toValue, toValueSync } from 'liquidjs';
+import type { Json } from '../domain/json.ts';
+import { ExpressionFault } from './fault.ts';
+import type { StandardFilter, StandardFilterScope } from './filters/standard.ts';
+import { type Budget, MAX_OUTPUT, sizeOf } from './limits.ts';
+
+/** Characters of text, or of a structure's JSON, that a standard filter takes. */
+export const MAX_STANDARD_INPUT = 100_000;
+/** The same for each of its arguments: patterns and date formats cost far more per character than text. */
+export const MAX_STANDARD_ARGUMENT = 2_000;
+
+/**
+ * Runs a filter of the library within bounds. The library counts the text that its filters make, not the time that they
+ * take to make it, and some sort, or search for a pattern: so their input is bounded instead.
+ */
+export function runStandardFilter(
+  filter: StandardFilter,
+  value: Json,
+  args: readonly Json[],
+  scope: StandardFilterScope,
+  budget: Budget,
+): Json {
+  const size = sizeOf(value, MAX_STANDARD_INPUT);
+  if (size > MAX_STANDARD_INPUT) {
+    throw new ExpressionFault(`takes values of up to ${MAX_STANDARD_INPUT} characters`);
+  }
+  for (const argument of args) {
+    if (sizeOf(argument, MAX_STANDARD_ARGUMENT) > MAX_STANDARD_ARGUMENT) {
+      throw new ExpressionFault(`takes arguments of up to ${MAX_STANDARD_ARGUMENT} characters`);
+    }
+  }
+  budget.spend(size + 1);
+  const result = jsonOf(toValue(toValueSync(filter.call(scope, value, ...args))));
+  const made = sizeOf(result, MAX_OUTPUT);
+  if (made > MAX_OUTPUT) throw new ExpressionFault('gives too large a result');
+  budget.spend(made);
+  return result;
+}
+
+function jsonOf(result: unknown): Json {
+  if (result === undefined || result === null) return null;
+  if (typeof result === 'number' && !Number.isFinite(result)) throw new ExpressionFault('gives no finite number');
+  return result as Json;
+}
