@@ -1,0 +1,40 @@
+import type { Queryable, Statement } from './database.ts';
+
+// First what gives access, and the data keys, by cascade: from then on nothing of the tenant can be read or written,
+// and what is left of it cannot be decrypted.
+const DELETE_TENANT: Statement = { text: 'delete from tenants where tenant_id = $1 returning tenant_id' };
+
+const DELETE_TOKENS: Statement = {
+  text: `
+    with some_tokens as (select token_id from tokens where tenant_id = $1 limit $2), deleted as (
+      delete from tokens t using some_tokens s where t.tenant_id = $1 and t.token_id = s.token_id
+      returning t.token_id
+    )
+    select count(*)::integer as count from deleted`,
+};
+
+const DELETE_LOGS: Statement = {
+  text: `
+    with some_logs as (select created_at, log_id from logs where tenant_id = $1 limit $2), deleted as (
+      delete from logs l using some_logs s
+      where l.tenant_id = $1 and l.created_at = s.created_at and l.log_id = s.log_id
+      returning l.log_id
+    )
+    select count(*)::integer as count from deleted`,
+};
+
+/**
+ * Deletes everything of a tenant, large tables in batches; false where there was no such tenant. After a crash between
+ * two batches a second call finishes the work.
+ */
+export async function deleteTenant(queryable: Queryable, id: string, batchSize = 5_000): Promise<boolean> {
+  const deleted = await queryable.run(DELETE_TENANT, [id]);
+  for (const statement of [DELETE_TOKENS, DELETE_LOGS]) {
+    let count = batchSize;
+    while (count === batchSize) {
+      const [row] = await queryable.run<{ count: number }>(statement, [id, batchSize]);
+      count = row!.count;
+    }
+  }
+  return deleted.length > 0;
+}

@@ -1,0 +1,74 @@
+import type { LogEntry } from '../domain/logs.ts';
+import type { Tenant, TenantSettings } from '../domain/tenants.ts';
+import type { Queryable, Statement } from './database.ts';
+import { insertLogEntries, logParameters } from './logs.ts';
+import { LOG_AS_WRITTEN, upsertOutcome, type UpsertOutcome } from './upserts.ts';
+
+/** A tenant as it is stored. */
+export interface TenantRow extends Tenant {
+  /** Whether a resource declares it. */
+  declared: boolean;
+}
+
+const COLUMNS = 'tenant_id as "id", name, type, quotas, settings, declared';
+
+const GET: Statement = { name: 'get-tenant', text: `select ${COLUMNS} from tenants where tenant_id = $1` };
+
+export async function getTenant(queryable: Queryable, id: string): Promise<TenantRow | undefined> {
+  const [tenant] = await queryable.run<TenantRow>(GET, [id]);
+  return tenant;
+}
+
+const LIST: Statement = { text: `select ${COLUMNS} from tenants order by name, tenant_id` };
+
+export async function listTenants(queryable: Queryable): Promise<TenantRow[]> {
+  return queryable.run<TenantRow>(LIST);
+}
+
+// An inserted row has never been locked or updated, so its xmax is 0.
+const UPSERT: Statement = {
+  name: 'upsert-tenant',
+  text: `
+    with written as (
+      insert into tenants as t (tenant_id, name, type, quotas, settings, declared) values ($1, $2, $3, $4, $5, $6)
+      on conflict (tenant_id) do update
+      set name = excluded.name, type = excluded.type, quotas = excluded.quotas, settings = excluded.settings,
+        declared = excluded.declared
+      where (t.name, t.type, t.quotas, t.settings, t.declared)
+        is distinct from (excluded.name, excluded.type, excluded.quotas, excluded.settings, excluded.declared)
+      returning (xmax = 0) as created
+    ), logged as (${insertLogEntries(7, LOG_AS_WRITTEN)})
+    select created from written`,
+};
+
+/** Makes the stored tenant what is given. Of `logs`, the one for what happened, create or update, is written. */
+export async function upsertTenant(
+  queryable: Queryable,
+  tenant: TenantRow,
+  logs: readonly LogEntry[],
+): Promise<UpsertOutcome> {
+  const { id, name, type, quotas, settings, declared } = tenant;
+  const values = [id, name, type, JSON.stringify(quotas), JSON.stringify(settings), declared];
+  return upsertOutcome(await queryable.run(UPSERT, [...values, ...logParameters(logs)]));
+}
+
+const UPDATE: Statement = {
+  name: 'update-tenant',
+  text: `
+    with updated as (
+      update tenants set name = $2, settings = $3 where tenant_id = $1 returning ${COLUMNS}
+    ), logged as (${insertLogEntries(4, 'exists (select from updated)')})
+    select * from updated`,
+};
+
+/** What a tenant may change about itself; undefined where it does not exist. */
+export async function updateTenant(
+  queryable: Queryable,
+  tenant: { id: string; name: string; settings: TenantSettings },
+  log: LogEntry,
+): Promise<TenantRow | undefined> {
+  const values = [tenant.id, tenant.name, JSON.stringify(tenant.settings)];
+  const [updated] = await queryable.run<TenantRow>(UPDATE, [...values, ...logParameters([log])]);
+  return updated;
+}
+
