@@ -1,0 +1,49 @@
+import Router from '@koa/router';
+import Koa from 'koa';
+import { DomainError } from '../domain/errors.ts';
+import type { Health } from '../platform/health.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import { prefixedHeaders } from './middleware/headers.ts';
+import { problems } from './middleware/problems.ts';
+import { requestMetrics } from './middleware/request-metrics.ts';
+import { mountRoutes, type Authenticate } from './mount.ts';
+import { createDocument } from './openapi/document.ts';
+import type { Route } from './route.ts';
+import { mountServiceRoutes } from './service-routes.ts';
+
+export interface AppOptions {
+  readonly routes: readonly Route[];
+  readonly authenticate: Authenticate;
+  readonly headerPrefixes: readonly string[];
+  readonly health: Health;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+}
+
+/** The public API as a Koa application. */
+export function createApp(options: AppOptions): Koa {
+  const { routes, authenticate, headerPrefixes, health, logger, metrics, version } = options;
+  const document = createDocument(routes, { version, headerPrefix: headerPrefixes[0]! });
+  const service = new Router();
+  mountServiceRoutes(service, document, health);
+  const operations = mountRoutes(routes, { headerPrefixes, authenticate });
+
+  const app = new Koa();
+  // Koa would print what escapes the middleware; `problems` has logged it already.
+  app.silent = true;
+  app.use(prefixedHeaders(headerPrefixes));
+  app.use(requestMetrics(metrics));
+  app.use(problems(logger));
+  app.use(service.routes());
+  app.use(operations.routes());
+  app.use(
+    operations.allowedMethods({
+      throw: true,
+      methodNotAllowed: () => new DomainError('method-not-allowed', 'This path does not take this method.'),
+      notImplemented: () => new DomainError('method-not-allowed', 'This path does not take this method.'),
+    }),
+  );
+  return app;
+}

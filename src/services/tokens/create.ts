@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import type { Database } from '../../data/database.ts';
+import { insertToken, insertTokenOnce } from '../../data/token-inserts.ts';
+import type { NewToken, TokenRow } from '../../data/tokens.ts';
+import { decideAccess } from '../../domain/access.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { ShownToken } from '../../domain/shown-token.ts';
+import type { Token } from '../../domain/tokens.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Audit } from '../audit.ts';
+import { actorOf, tokenLogEntry } from '../log-entries.ts';
+import { draftToken, type TokenDraft, type TokenInput } from './draft.ts';
+import { showIdentity, showToken } from './show.ts';
+import { presentFingerprint, type TokenVault } from './vault.ts';
+
+export interface TokenParts {
+  readonly database: Database;
+  readonly vault: TokenVault;
+  readonly audit: Audit;
+  readonly clock: Clock;
+}
+
+/** How often an id's expression is evaluated for a value that is free, before a UUID is taken. */
+const ID_ATTEMPTS = 5;
+
+export interface CreatedToken {
+  shown: ShownToken;
+  /** False where an existing token of the same type and fingerprint is answered. */
+  created: boolean;
+}
+
+/** Builds the row of a new token under one id. */
+export async function newTokenRow(parts: TokenParts, caller: Caller, draft: TokenDraft, id: string): Promise<NewToken> {
+  const { tenantId, applicationId, quotas } = caller;
+  return {
+    tenantId,
+    id,
+    ...(await parts.vault.sealColumns(tenantId, id, draft)),
+    cvc: draft.cvc === null ? null : await parts.vault.sealCvc(tenantId, id, draft.cvc, quotas),
+    createdBy: applicationId,
+    createdAt: new Date(parts.clock.now()),
+  };
+}
+
+/** The token that a new row holds. */
+export function tokenOf(row: NewToken, draft: TokenDraft): Token {
+  return {
+    ...row,
+    data: draft.cvc === null ? draft.data : { ...(draft.data as JsonObject), cvc: draft.cvc },
+    mask: draft.mask,
+    fingerprint: row.fingerprint === null ? null : presentFingerprint(row.fingerprint),
+    modifiedBy: null,
+    modifiedAt: null,
+  };
+}
+
+/** The ids to try for a draft, best first. The last one is random and cannot be taken. */
+function* candidateIds(draft: TokenDraft): Generator<string> {
+  if (draft.id !== undefined && 'given' in draft.id) {
+    yield draft.id.given;
+    return;
+  }
+  if (draft.id !== undefined) {
+    for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) yield draft.id.candidates();
+  }
+  yield randomUUID();
+}
+
+async function showDuplicate(parts: TokenParts, caller: Caller, row: TokenRow): Promise<ShownToken> {
+  const [token] = await parts.vault.open([row]);
+  const transform = decideAccess(caller, 'token:read', token!);
+  if (transform === undefined) return showIdentity(token!);
+  await parts.audit.record([tokenLogEntry(actorOf(caller), 'read', token!)]);
+  return showToken(token!, transform === 'redact' ? 'redact' : 'mask');
+}
+
+/**
+ * Stores a token, and shows it masked: what was just sent need not come back in plaintext.
+ *
+ * Throws 'invalid', 'forbidden' where no grant of `token:create` covers the container, 'conflict' where the id is
+ * taken, 'unavailable'.
+ */
+export async function createToken(parts: TokenParts, caller: Caller, input: TokenInput): Promise<CreatedToken> {
+  const draft = draftToken(input, { settings: caller.settings, now: parts.clock.now(), path: '' });
+  for (const id of candidateIds(draft)) {
+    const transform = decideAccess(caller, 'token:create', { id, container: draft.container });
+    if (transform === undefined) {
+      throw new DomainError('forbidden', `No grant of token:create covers the container ${draft.container}.`);
+    }
+    const token = await newTokenRow(parts, caller, draft, id);
+    const log = tokenLogEntry(actorOf(caller), 'create', token);
+    const { fingerprint } = token;
+    const result =
+      draft.deduplicate && fingerprint !== null
+        ? await insertTokenOnce(parts.database, { ...token, fingerprint }, log)
+        : { outcome: await insertToken(parts.database, token, log) };
+    if (result.outcome === 'existing') {
+      return { shown: await showDuplicate(parts, caller, result.token), created: false };
+    }
+    if (result.outcome === 'created') {
+      const shown = showToken(tokenOf(token, draft), transform === 'redact' ? 'redact' : 'mask');
+      return { shown, created: true };
+    }
+  }
+  throw new DomainError('conflict', 'The id is taken by another token.', { violations: { id: ['is taken'] } });
+}

@@ -1,0 +1,91 @@
+import { listTokens as listRows, pageOfTokens } from '../../data/token-lists.ts';
+import type { TokenFilter, TokenScope } from '../../data/token-filters.ts';
+import type { TokenRow } from '../../data/tokens.ts';
+import { decideAccess, type Grants } from '../../domain/access.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { normalizeContainer } from '../../domain/containers.ts';
+import type { Permission } from '../../domain/permissions.ts';
+import type { ShownToken } from '../../domain/shown-token.ts';
+import { type Cursors, cutPage } from '../cursors.ts';
+import { actorOf, tokenLogEntry } from '../log-entries.ts';
+import type { TokenParts } from './create.ts';
+import { showToken } from './show.ts';
+import { parseFingerprint } from './vault.ts';
+
+/** What narrows a list, as a caller sends it. */
+export interface TokenListFilter {
+  ids?: string[];
+  metadata?: Record<string, string>;
+  container?: string;
+  type?: string;
+  fingerprint?: string;
+}
+
+/** The tokens that a permission reaches: the union of its rules, or all where the application holds it plainly. */
+function scopesOf(grants: Grants, permission: Permission): 'all' | TokenScope[] {
+  if (grants.permissions.includes(permission)) return 'all';
+  return grants.rules
+    .filter((rule) => rule.permissions.includes(permission))
+    .map(({ container, conditions }) =>
+      container === undefined
+        ? (conditions ?? [])
+        : [{ attribute: 'container', operator: 'starts_with', value: container }],
+    );
+}
+
+/** Undefined where nothing can match. */
+function rowFilter(caller: Caller, filter: TokenListFilter): TokenFilter | undefined {
+  const fingerprint = filter.fingerprint === undefined ? undefined : parseFingerprint(filter.fingerprint);
+  if (filter.fingerprint !== undefined && fingerprint === undefined) return undefined;
+  return {
+    tenantId: caller.tenantId,
+    scopes: scopesOf(caller, 'token:read'),
+    ids: filter.ids,
+    metadata: filter.metadata,
+    container: filter.container === undefined ? undefined : normalizeContainer(filter.container),
+    type: filter.type,
+    fingerprint,
+  };
+}
+
+async function showRows(parts: TokenParts, caller: Caller, rows: readonly TokenRow[]): Promise<ShownToken[]> {
+  const actor = actorOf(caller);
+  const [tokens] = await Promise.all([
+    parts.vault.open(rows),
+    parts.audit.record(rows.map((row) => tokenLogEntry(actor, 'read', row))),
+  ]);
+  // The scopes of the query are those of the same grants, so that every row has a transform; redacting is the net.
+  return tokens.map((token) => showToken(token, decideAccess(caller, 'token:read', token) ?? 'redact'));
+}
+
+/** One numbered page, newest first, with the number of tokens that the caller may read. */
+export async function pageTokens(
+  parts: TokenParts,
+  caller: Caller,
+  filter: TokenListFilter,
+  page: { page: number; size: number },
+): Promise<{ items: ShownToken[]; totalItems: number }> {
+  const where = rowFilter(caller, filter);
+  if (where === undefined) return { items: [], totalItems: 0 };
+  const { rows, total } = await pageOfTokens(parts.database, where, page);
+  return { items: await showRows(parts, caller, rows), totalItems: total };
+}
+
+/** The page after a cursor, newest first. Tokens written meanwhile neither repeat nor hide others. */
+export async function followTokens(
+  parts: TokenParts & { readonly cursors: Cursors },
+  caller: Caller,
+  filter: TokenListFilter,
+  { start, size }: { start?: string; size: number },
+): Promise<{ items: ShownToken[]; next: string | null }> {
+  const { tenantId } = caller;
+  const after = start === undefined ? undefined : await parts.cursors.decode(tenantId, 'tokens', start);
+  const where = rowFilter(caller, filter);
+  if (where === undefined) return { items: [], next: null };
+  const rows = await listRows(parts.database, where, { after, limit: size + 1 });
+  const { items, last } = cutPage(rows, size);
+  return {
+    items: await showRows(parts, caller, items),
+    next: last === undefined ? null : await parts.cursors.encode(tenantId, 'tokens', last),
+  };
+}

@@ -1,0 +1,136 @@
+import { findTokenByFingerprint } from '../../data/token-inserts.ts';
+import { findToken, updateToken as updateRow, type TokenChange, type TokenRow } from '../../data/tokens.ts';
+import { decideAccess, type Transform } from '../../domain/access.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { DomainError, ViolationCollector } from '../../domain/errors.ts';
+import { isJsonObject, type Json } from '../../domain/json.ts';
+import { mergePatch } from '../../domain/merge-patch.ts';
+import type { ShownToken } from '../../domain/shown-token.ts';
+import { TOKEN_LIMITS, type Token } from '../../domain/tokens.ts';
+import { actorOf, tokenLogEntry } from '../log-entries.ts';
+import type { TokenParts } from './create.ts';
+import { draftToken, type TokenDraft, type TokenInput } from './draft.ts';
+import { noGrant, noSuchToken } from './read.ts';
+import { showIdentity, showToken } from './show.ts';
+
+/** A merge patch of a token, of the API's JSON types. */
+export interface TokenPatch {
+  data?: Json;
+  mask?: Json;
+  metadata?: Record<string, string | null> | null;
+  containers?: string[];
+  search_indexes?: string[] | null;
+  fingerprint_expression?: string | null;
+  deduplicate_token?: boolean;
+  expires_at?: string | null;
+}
+
+/** How often an update is tried again because another one came first. */
+const ATTEMPTS = 5;
+
+function patchedMetadata(current: Record<string, string>, patch: TokenPatch['metadata']): Record<string, string> {
+  if (patch === undefined) return current;
+  const merged = (mergePatch(current, patch) ?? {}) as Record<string, string>;
+  const violations = new ViolationCollector();
+  const keys = Object.keys(merged);
+  if (keys.length > TOKEN_LIMITS.metadataEntries) {
+    violations.add('metadata', `must have at most ${TOKEN_LIMITS.metadataEntries} entries`);
+  }
+  if (keys.some((key) => key.length > TOKEN_LIMITS.metadataKeyLength || key === '')) {
+    violations.add('metadata', `must have keys of 1 to ${TOKEN_LIMITS.metadataKeyLength} characters`);
+  }
+  violations.throwIfAny();
+  return merged;
+}
+
+/** The token as the patch makes it (RFC 7386), in the form in which one is created. */
+function patchedInput(token: Token, patch: TokenPatch): TokenInput {
+  return {
+    type: token.type,
+    data: 'data' in patch ? mergePatch(token.data, patch.data ?? null) : token.data,
+    mask: 'mask' in patch ? mergePatch(token.mask, patch.mask ?? null) : token.mask,
+    containers: patch.containers?.length ? patch.containers : [token.container],
+    metadata: patchedMetadata(token.metadata, patch.metadata),
+    search_indexes: 'search_indexes' in patch ? patch.search_indexes : token.searchIndexes,
+    fingerprint_expression:
+      'fingerprint_expression' in patch ? patch.fingerprint_expression : token.fingerprintExpression,
+    deduplicate_token: patch.deduplicate_token,
+    ...('expires_at' in patch ? { expires_at: patch.expires_at } : {}),
+  };
+}
+
+function cvcOf(data: Json): Json | undefined {
+  return isJsonObject(data) ? data['cvc'] : undefined;
+}
+
+async function changeOf(
+  parts: TokenParts,
+  caller: Caller,
+  token: Token,
+  draft: TokenDraft,
+  keepsExpiry: boolean,
+): Promise<TokenChange> {
+  const { tenantId, id } = token;
+  const columns = await parts.vault.sealColumns(tenantId, id, draft);
+  // A code that stays keeps the end of its retention.
+  const keepsCvc = (draft.cvc ?? undefined) === (token.type === 'card' ? cvcOf(token.data) : undefined);
+  const cvc = draft.cvc === null ? null : await parts.vault.sealCvc(tenantId, id, draft.cvc, caller.quotas);
+  return {
+    ...columns,
+    expiresAt: keepsExpiry ? token.expiresAt : draft.expiresAt,
+    modifiedBy: caller.applicationId,
+    modifiedAt: new Date(parts.clock.now()),
+    ...(keepsCvc ? {} : { cvc }),
+  };
+}
+
+async function duplicatesUnreadable(parts: TokenParts, caller: Caller, id: string, change: TokenChange) {
+  if (change.fingerprint === null) return false;
+  const other = await findTokenByFingerprint(parts.database, caller.tenantId, change.type, change.fingerprint);
+  return other !== undefined && other.id !== id && decideAccess(caller, 'token:read', other) === undefined;
+}
+
+function permitUpdate(caller: Caller, row: TokenRow, draft: TokenDraft): Transform {
+  const transform = decideAccess(caller, 'token:update', { id: row.id, container: draft.container });
+  if (transform === undefined) {
+    throw new DomainError('forbidden', `No grant of token:update covers the container ${draft.container}.`);
+  }
+  return transform;
+}
+
+async function tryUpdate(parts: TokenParts, caller: Caller, id: string, patch: TokenPatch) {
+  const row = await findToken(parts.database, caller.tenantId, id);
+  if (row === undefined) throw noSuchToken();
+  if (decideAccess(caller, 'token:update', row) === undefined) throw noGrant('token:update');
+  const [token] = await parts.vault.open([row]);
+  const context = { settings: caller.settings, now: parts.clock.now(), path: '' };
+  const draft = draftToken(patchedInput(token!, patch), context);
+  const transform = permitUpdate(caller, row, draft);
+  const change = await changeOf(parts, caller, token!, draft, !('expires_at' in patch));
+  const hidden = draft.deduplicate && (await duplicatesUnreadable(parts, caller, id, change));
+  const log = tokenLogEntry(actorOf(caller), 'update', row);
+  if (!(await updateRow(parts.database, row, change, log))) return undefined;
+
+  const cvc = change.cvc === undefined ? row.cvc : (change.cvc?.sealed ?? null);
+  const [updated] = await parts.vault.open([{ ...row, ...change, cvc }]);
+  return hidden ? showIdentity(updated!) : showToken(updated!, transform);
+}
+
+/**
+ * Applies a merge patch to a token and shows the result as the grant of `token:update` does; a patched token obeys
+ * every rule that a new one does. Moving it to another container takes the permission on both.
+ *
+ * Where the update makes it a duplicate of a token that the caller may not read, only its identity is shown.
+ */
+export async function updateToken(
+  parts: TokenParts,
+  caller: Caller,
+  id: string,
+  patch: TokenPatch,
+): Promise<ShownToken> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const shown = await tryUpdate(parts, caller, id, patch);
+    if (shown !== undefined) return shown;
+  }
+  throw new DomainError('conflict', 'The token is being updated by others; try again.');
+}
