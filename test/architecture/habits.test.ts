@@ -9,6 +9,7 @@ describe('habits of src', () => {
 
   const refused: readonly (readonly [string, string, string])[] = [
     ['services/planted.ts', 'export const f = () => process.env.HOME;', 'reads process.env'],
+    ['api/planted.ts', "import { env } from 'node:process';", 'takes process from a module'],
     ['roles/planted.ts', 'export function f() { process.exit(1); }', 'calls process.exit'],
     ['api/planted.ts', "export const f = () => console.log('x');", 'writes to the console'],
     ['domain/planted.ts', 'export enum Colour { Red }', 'an enum'],

@@ -15,6 +15,7 @@ export function breaches(file: SourceFile): string[] {
   const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest);
   const visit = (node: ts.Node, atTop: boolean): void => {
     if (ts.isEnumDeclaration(node)) report('an enum');
+    if (ts.isStringLiteral(node) && node.text === 'node:process') report('takes process from a module');
     if (ts.isPropertyAccessExpression(node) && ts.isIdentifier(node.expression)) {
       const name = `${node.expression.text}.${node.name.text}`;
       if (name === 'process.env' && roomOf(file.path) !== 'config') report('reads process.env');
