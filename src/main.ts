@@ -87,7 +87,7 @@ async function start(command: RunCommand, logger: Logger): Promise<Running> {
     case 'standalone': {
       const { startStandalone } = await import('./roles/standalone.ts');
       const { stop, failed } = await startStandalone(command.config, { write, logger });
-      return { stop, finished: failed.then((error) => Promise.reject<number>(error)) };
+      return { stop, finished: failed.then((error: Error) => Promise.reject(error)) };
     }
     case 'reactor': {
       const { startReactor } = await import('./roles/reactor.ts');

@@ -34,7 +34,7 @@ export function breaches(file: SourceFile): string[] {
 
 /** Programs that are started, never imported. */
 function isEntry(path: string): boolean {
-  return path === 'main.ts' || path === 'cli/demo.ts' || path.startsWith('reactors/guest/');
+  return /(^|\/)main\.ts$/.test(path) || path === 'cli/demo.ts' || path.startsWith('reactors/guest/');
 }
 
 /** A statement that does something, rather than declare something. */
