@@ -23,10 +23,7 @@ export interface SvcAccess {
 
 /** How an invocation ended. `errors.ts` gives every kind that is a failure its status. */
 export type InvocationOutcome =
-  | { kind: 'returned'; raw?: Json; tokenize?: Json }
-  | Thrown
-  | CustomResponse
-  | { kind: FailureKind };
+  { kind: 'returned'; raw?: Json; tokenize?: Json } | Thrown | CustomResponse | { kind: FailureKind };
 
 /** The code threw: an error class of `@tokenkeep/errors`, or anything else (500). */
 export interface Thrown {

@@ -36,7 +36,7 @@ export function createHarness({ host, errors, require, missingModule, svc, fireT
     let line = '';
     try {
       if (typeof thrown !== 'object' || thrown === null) return { name, line };
-      for (let proto = getPrototypeOf(thrown) as object | null; proto !== null; ) {
+      for (let proto = getPrototypeOf(thrown) as object | null; proto !== null;) {
         const known = BUILT_IN.find(({ prototype }) => prototype === proto);
         if (known) {
           name = known.name;

@@ -1,0 +1,99 @@
+import ivm from 'isolated-vm';
+import type { ChildLimits, FromChild } from '../../protocol.ts';
+import type { CodeFault } from '../../types.ts';
+import { Breach, createMeter } from './entries.ts';
+import type { GuestContext } from './guest-context.ts';
+import { openGuestContext } from './guest-context.ts';
+import { compute } from './host-calls.ts';
+import { Run } from './run.ts';
+
+export interface ReactorOptions {
+  guest: string;
+  code: string;
+  limits: ChildLimits;
+  send: (message: FromChild) => void;
+}
+
+const FILE_NAME = 'reactor.js';
+const WRAPPER = ['(function (module, exports, require) {', '\n})'] as const;
+
+/** The code of one reactor in one isolate, compiled once, with a context ready for the next invocation. */
+export interface LoadedReactor {
+  invoke(id: number, request: string, withSvc: boolean): Promise<void>;
+  answer(id: number, call: string, payload: string): void;
+}
+
+/** Compiles the code and evaluates its top level once, away from any request. Undefined after it was refused. */
+export async function loadReactor({ guest, code, limits, send }: ReactorOptions): Promise<LoadedReactor | undefined> {
+  // Nothing can be kept alive after a catastrophic error inside V8; a core dump would hold plaintext.
+  const isolate = new ivm.Isolate({ memoryLimit: limits.heapMb, onCatastrophicError: () => process.abort() });
+  const metered = createMeter(isolate, Math.max(limits.sliceMs, limits.loadMs));
+  const guestScript = await isolate.compileScript(guest, { filename: 'tokenkeep:guest' });
+  let codeScript: ivm.Script;
+  try {
+    codeScript = await isolate.compileScript(WRAPPER.join(code), {
+      filename: FILE_NAME,
+      columnOffset: -WRAPPER[0].length,
+    });
+  } catch (error) {
+    send({ type: 'refused', fault: 'syntax', ...lineOf(error) });
+    return undefined;
+  }
+  const open = () => openGuestContext(isolate, { guest: guestScript, code: codeScript }, metered);
+  if (!(await tryTopLevel(await open(), limits, send))) return undefined;
+
+  const runs = new Map<number, Run>();
+  const sliced = createMeter(isolate, limits.sliceMs);
+  const openSliced = () => openGuestContext(isolate, { guest: guestScript, code: codeScript }, sliced);
+  let spare = openSliced();
+  spare.catch(() => undefined);
+  return {
+    async invoke(id, request, withSvc) {
+      let context: GuestContext;
+      try {
+        context = await spare;
+      } catch (error) {
+        send({ type: 'breach', id, reason: error instanceof Breach ? error.reason : 'crashed' });
+        return;
+      }
+      const ended = () => runs.delete(id);
+      const run = new Run({ id, context, limits, send, ended });
+      runs.set(id, run);
+      run.start(request, withSvc);
+      // Behind the run's first stretch, so that making the next context does not hold it up.
+      spare = openSliced();
+      spare.catch(() => undefined);
+    },
+    answer(id, call, payload) {
+      runs.get(id)?.answer(call, payload);
+    },
+  };
+}
+
+/** Whether the top level runs through and leaves a function; tells the supervisor either way. */
+async function tryTopLevel(context: GuestContext, limits: ChildLimits, send: ReactorOptions['send']): Promise<boolean> {
+  let verdict: FromChild = { type: 'refused', fault: 'timed-out' };
+  context.connect((operation, texts) => {
+    if (operation === 'loaded') verdict = { type: 'loaded' };
+    else if (operation === 'refused') {
+      const [fault, line, module] = texts as [CodeFault, string, string];
+      verdict = { type: 'refused', fault, line: Number(line), module: module.slice(0, 100) };
+    } else return compute(operation, texts) ?? '';
+    return '';
+  });
+  try {
+    await context.begin('load', '', '', { leftMs: limits.loadMs });
+  } catch (error) {
+    const timedOut = error instanceof Breach && error.reason === 'timed-out';
+    verdict = { type: 'refused', fault: timedOut ? 'timed-out' : 'top-level-error' };
+  }
+  context.close();
+  send(verdict);
+  return (verdict as FromChild).type === 'loaded';
+}
+
+/** isolated-vm puts the place of a syntax error at the end of its message: `[reactor.js:3:7]`. */
+function lineOf(error: unknown): { line?: number } {
+  const place = new RegExp(`${FILE_NAME}:(\\d+)`).exec(error instanceof Error ? `${error.message}${error.stack}` : '');
+  return place ? { line: Number(place[1]) } : {};
+}
