@@ -86,13 +86,13 @@ async function start(command: RunCommand, logger: Logger): Promise<Running> {
   switch (command.role) {
     case 'standalone': {
       const { startStandalone } = await import('./roles/standalone.ts');
-      const { stop, failed } = await startStandalone(command.config, { write, logger });
-      return { stop, finished: failed.then((error: Error) => Promise.reject(error)) };
+      const vault = await startStandalone(command.config, { write, logger });
+      return { stop: () => vault.stop(), finished: vault.failed.then((error: Error) => Promise.reject(error)) };
     }
     case 'reactor': {
       const { startReactor } = await import('./roles/reactor.ts');
-      const { stop, finished } = await startReactor();
-      return { stop, finished: finished.then(() => 0) };
+      const reactor = await startReactor();
+      return { stop: () => reactor.stop(), finished: reactor.finished.then(() => 0) };
     }
     case 'migrate': {
       const { runMigrate } = await import('./roles/migrate.ts');
