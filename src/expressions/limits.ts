@@ -4,11 +4,13 @@ import { ExpressionFault } from './fault.ts';
 /** Characters between one pair of braces. */
 export const MAX_EXPRESSION_LENGTH = 10_000;
 /** Characters of all expressions of one template together: bounds the time that parsing takes. */
-export const MAX_TEMPLATE_EXPRESSIONS = 100_000;
+export const MAX_TEMPLATE_EXPRESSIONS = 50_000;
 /** Open brackets at a time in one expression: the Liquid parser recurses on them. */
 export const MAX_BRACKET_DEPTH = 20;
 /** Characters that one evaluated string may grow to, and one text that a filter makes. */
 export const MAX_OUTPUT = 1024 * 1024;
+/** Characters of the text that our own filters take, those that only encode it aside. */
+export const MAX_FILTERED_TEXT = 250_000;
 /** Characters that all evaluated strings of one template may grow to. */
 export const MAX_TEMPLATE_OUTPUT = 8 * MAX_OUTPUT;
 /** Time that the evaluation of one template may take. */
@@ -16,7 +18,10 @@ export const MAX_RENDER_MS = 50;
 
 // Below this much work the deadline is not ours to have missed: the process was descheduled or collected garbage, and
 // a good mask must not fail for that.
-const WORK_WORTH_TIMING = 50_000;
+const WORK_WORTH_TIMING = 25_000;
+
+// What even an empty expression costs, in characters.
+const EXPRESSION_OVERHEAD = 10;
 
 /**
  * What the evaluation of one template may still use. Work is counted in characters and JSON nodes touched, which makes
@@ -30,7 +35,7 @@ export class Budget {
 
   /** Charges an expression that is about to be parsed. */
   read(expression: string): void {
-    this.#read += expression.length;
+    this.#read += expression.length + EXPRESSION_OVERHEAD;
     if (this.#read > MAX_TEMPLATE_EXPRESSIONS) {
       throw new ExpressionFault(`must not have more than ${MAX_TEMPLATE_EXPRESSIONS} characters of expressions`);
     }

@@ -30,16 +30,8 @@ export function parseStep({ name, args }: FilterToken): Step {
   const own = ownFilters.get(name);
   if (own !== undefined) return named(name, () => parseOwnStep(name, own, args));
   const standard = standardFilters.get(name);
-  if (standard === undefined) {
-    throw new ExpressionFault(PRINTABLE_NAME.test(name) ? `has an unknown filter ${name}` : 'has an unknown filter');
-  }
-  const names = new Map<number, string>();
-  const tokens = args.map((argument, index) => {
-    if (!Array.isArray(argument)) return argument;
-    names.set(index, argument[0] ?? '');
-    return argument[1]!;
-  });
-  return { name, standard, args: tokens, named: names };
+  if (standard !== undefined) return named(name, () => parseStandardStep(name, standard, args));
+  throw new ExpressionFault(PRINTABLE_NAME.test(name) ? `has an unknown filter ${name}` : 'has an unknown filter');
 }
 
 function parseOwnStep(name: string, own: Filter, args: FilterToken['args']): Step {
@@ -48,8 +40,27 @@ function parseOwnStep(name: string, own: Filter, args: FilterToken['args']): Ste
   const missing = own.parameters.slice(args.length).find((parameter) => !('fallback' in parameter));
   if (missing !== undefined) throw new ExpressionFault(`needs the argument ${missing.name}`);
   const tokens = args as readonly Token[];
+  rejectRanges(tokens);
   const constants = tokens.every(isLiteral) ? readArguments(own, tokens.map(literalValue)) : undefined;
   return { name, own, constants, args: tokens };
+}
+
+function parseStandardStep(name: string, standard: StandardFilter, args: FilterToken['args']): Step {
+  const names = new Map<number, string>();
+  const tokens = args.map((argument, index) => {
+    if (!Array.isArray(argument)) return argument;
+    const [argumentName = '', token] = argument;
+    if (token === undefined) throw new ExpressionFault('has an argument without a value');
+    names.set(index, argumentName);
+    return token;
+  });
+  rejectRanges(tokens);
+  return { name, standard, args: tokens, named: names };
+}
+
+// `(1..1000000)` is twelve characters of template and a million elements.
+function rejectRanges(tokens: readonly Token[]): void {
+  if (tokens.some(TypeGuards.isRangeToken)) throw new ExpressionFault('takes no ranges');
 }
 
 function isLiteral(token: Token): boolean {
@@ -77,7 +88,7 @@ export function runStep(step: Step, value: unknown, context: Context, liquid: Li
         const name = step.named.get(index);
         return name === undefined ? argument : ([name, argument] as Json);
       });
-      return runStandardFilter(step.standard, textOfDigest(value), args, { context, liquid }, budget);
+      return runStandardFilter(step.name, step.standard, textOfDigest(value), args, { context, liquid }, budget);
     }
     const { own } = step;
     const args = step.constants ?? readArguments(own, step.args.map(evaluate));

@@ -17,7 +17,7 @@ const liquid = new Liquid({
   ownPropertyOnly: true,
   strictFilters: true,
   templates: {},
-  memoryLimit: 2 * MAX_OUTPUT,
+  memoryLimit: MAX_OUTPUT,
   timezoneOffset: 0,
   locale: 'en-US',
 });

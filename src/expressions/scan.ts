@@ -29,7 +29,7 @@ export function scan(text: string, dialect: Dialect): Part[] {
     parts.push({ expression: text.slice(open + 2, close) });
     position = close + 2;
   }
-  return dialect === 'value' ? parts.map(withoutWhitespaceControl).reduce(trimNeighbours, []) : parts;
+  return dialect === 'value' ? controlWhitespace(parts) : parts;
 }
 
 function rejectTags(literal: string): void {
@@ -65,21 +65,19 @@ function closingBraces(text: string, start: number, dialect: Dialect): number {
   throw new ExpressionFault('has an expression that is not closed');
 }
 
-type TrimmedPart = { part: Part; before: boolean; after: boolean };
-
-/** Takes Liquid's `{{-` and `-}}` off an expression, remembering which side they trim. */
-function withoutWhitespaceControl(part: Part): TrimmedPart {
-  if (!('expression' in part)) return { part, before: false, after: false };
-  const before = part.expression.startsWith('-');
-  const after = part.expression.endsWith('-') && part.expression.length > 1;
-  const expression = part.expression.slice(before ? 1 : 0, after ? -1 : undefined);
-  return { part: { expression }, before, after };
+/** Liquid's `{{-` and `-}}`: the text on that side loses its white space. */
+function controlWhitespace(parts: Part[]): Part[] {
+  const trimmed = parts.map((part) => ('expression' in part ? { expression: trimSigns(part.expression) } : part));
+  parts.forEach((part, index) => {
+    if (!('expression' in part)) return;
+    const before = trimmed[index - 1];
+    const after = trimmed[index + 1];
+    if (part.expression.startsWith('-') && before && 'text' in before) before.text = before.text.trimEnd();
+    if (part.expression.endsWith('-') && after && 'text' in after) after.text = after.text.trimStart();
+  });
+  return trimmed.filter((part) => !('text' in part) || part.text !== '');
 }
 
-function trimNeighbours(parts: Part[], { part }: TrimmedPart, index: number, all: TrimmedPart[]): Part[] {
-  if (!('text' in part)) return [...parts, part];
-  let { text } = part;
-  if (all[index - 1]?.after) text = text.trimStart();
-  if (all[index + 1]?.before) text = text.trimEnd();
-  return text === '' ? parts : [...parts, { text }];
+function trimSigns(expression: string): string {
+  return expression.replace(/^-/, '').replace(/-$/, '');
 }

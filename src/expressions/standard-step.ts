@@ -9,11 +9,30 @@ export const MAX_STANDARD_INPUT = 100_000;
 /** The same for each of its arguments: patterns and date formats cost far more per character than text. */
 export const MAX_STANDARD_ARGUMENT = 2_000;
 
+/** Elements that a filter takes which reads a property of each. */
+export const MAX_ELEMENTS = 2_000;
+
+// A property's name and a date's format are small programs that the library interprets.
+const PROPERTY = /^[^[\].]{1,50}(?:\.[^[\].]{1,50}){0,4}$/;
+const READS_PROPERTIES = new Set([
+  'find',
+  'find_index',
+  'has',
+  'map',
+  'reject',
+  'sort',
+  'sort_natural',
+  'sum',
+  'where',
+]);
+const MAX_DATE_FORMAT = 100;
+
 /**
  * Runs a filter of the library within bounds. The library counts the text that its filters make, not the time that they
  * take to make it, and some sort, or search for a pattern: so their input is bounded instead.
  */
 export function runStandardFilter(
+  name: string,
   filter: StandardFilter,
   value: Json,
   args: readonly Json[],
@@ -29,12 +48,27 @@ export function runStandardFilter(
       throw new ExpressionFault(`takes arguments of up to ${MAX_STANDARD_ARGUMENT} characters`);
     }
   }
+  checkFirstArgument(name, value, args[0] ?? null);
   budget.spend(size + 1);
   const result = jsonOf(toValue(toValueSync(filter.call(scope, value, ...args))));
   const made = sizeOf(result, MAX_OUTPUT);
   if (made > MAX_OUTPUT) throw new ExpressionFault('gives too large a result');
   budget.spend(made);
   return result;
+}
+
+function checkFirstArgument(name: string, value: Json, argument: Json): void {
+  if (argument === null) return;
+  if (name === 'date' && sizeOf(argument, MAX_DATE_FORMAT) > MAX_DATE_FORMAT) {
+    throw new ExpressionFault(`takes formats of up to ${MAX_DATE_FORMAT} characters`);
+  }
+  if (!READS_PROPERTIES.has(name)) return;
+  if (typeof argument !== 'string' || !PROPERTY.test(argument)) {
+    throw new ExpressionFault('takes a property name, or up to five with dots between');
+  }
+  if (Array.isArray(value) && value.length > MAX_ELEMENTS) {
+    throw new ExpressionFault(`takes arrays of up to ${MAX_ELEMENTS} elements`);
+  }
 }
 
 function jsonOf(result: unknown): Json {

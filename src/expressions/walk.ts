@@ -29,38 +29,50 @@ export function mapStrings(template: Json, path: string, transform: (text: strin
   );
 }
 
-/** Calls `visit` for each string of `template` and records what it throws under the string's property path. */
+/**
+ * Calls `visit` for each string of `template` and records what it throws under the string's property path. Stops after
+ * MAX_FAULTS of them: a template with more has one mistake many times.
+ */
 export function visitStrings(
   template: Json,
   path: string,
   violations: ViolationCollector,
   visit: (text: string) => void,
-  depth = 0,
 ): void {
-  if (typeof template === 'string') {
+  let faults = 0;
+  for (const found of stringsIn(template, path, 0)) {
     try {
-      visit(template);
+      if (found.text === undefined) throw new ExpressionFault(TOO_DEEP);
+      visit(found.text);
     } catch (error) {
-      violations.add(path, faultMessage(error, UNREADABLE));
-    }
-  } else if (typeof template === 'object' && template !== null) {
-    if (depth >= JSON_DEPTH) violations.add(path.slice(0, 200), TOO_DEEP);
-    else if (Array.isArray(template)) {
-      template.forEach((element, index) => visitStrings(element, childPath(path, index), violations, visit, depth + 1));
-    } else {
-      for (const [name, member] of Object.entries(template)) {
-        visitStrings(member, childPath(path, name), violations, visit, depth + 1);
-      }
+      violations.add(found.path.slice(0, MAX_PATH_LENGTH), faultMessage(error, UNREADABLE));
+      if (++faults === MAX_FAULTS) return;
     }
   }
 }
 
+/** The strings of a template with their property paths; without a text where it is nested too deeply to be read. */
+function* stringsIn(template: Json, path: string, depth: number): Generator<{ path: string; text?: string }> {
+  if (typeof template === 'string') yield { path, text: template };
+  if (typeof template !== 'object' || template === null) return;
+  if (depth >= JSON_DEPTH) {
+    yield { path };
+  } else if (Array.isArray(template)) {
+    for (const [index, element] of template.entries()) yield* stringsIn(element, childPath(path, index), depth + 1);
+  } else {
+    for (const [name, member] of Object.entries(template)) yield* stringsIn(member, childPath(path, name), depth + 1);
+  }
+}
+
+const MAX_FAULTS = 100;
+/** A property's path holds member names, which are as long as the caller likes. */
+const MAX_PATH_LENGTH = 200;
 const TOO_DEEP = `must not be nested deeper than ${JSON_DEPTH} levels`;
 const UNREADABLE = 'has an expression that cannot be read';
 
 function invalidExpression(path: string, error: unknown): DomainError {
   const message = faultMessage(error, UNREADABLE);
   return new DomainError('invalid', 'An expression cannot be evaluated.', {
-    violations: { [path.slice(0, 200)]: [message] },
+    violations: { [path.slice(0, MAX_PATH_LENGTH)]: [message] },
   });
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../domain/json.ts';
 import { ExpressionFault } from '../fault.ts';
-import type { Budget } from '../limits.ts';
+import { type Budget, MAX_FILTERED_TEXT } from '../limits.ts';
 
 /** The bytes of a digest: text (lower-case hex) to every filter but those that encode bytes. */
 export class Digest {
@@ -51,7 +51,12 @@ export function defineTextFilter<A extends unknown[]>(
   parameters: [...Parameters<A>],
   apply: (text: string, args: A) => Json | Digest,
 ): Filter {
-  return defineFilter<A>(parameters, (value, args) => apply(textOf(value), args));
+  return defineFilter<A>(parameters, (value, args) => {
+    const text = textOf(value);
+    if (text.length > MAX_FILTERED_TEXT)
+      throw new ExpressionFault(`takes text of up to ${MAX_FILTERED_TEXT} characters`);
+    return apply(text, args);
+  });
 }
 
 /** A text filter that takes a digest as its bytes, and any other text as its UTF-8 bytes. */
