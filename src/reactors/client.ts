@@ -1,4 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ReactorDemand, ReactorInstance } from '../domain/declarations.ts';
+import { ReactorPool } from './reactor-pool.ts';
+import { createTransport } from './transport.ts';
 import type { CheckOutcome, Invocation, InvocationOutcome } from './types.ts';
 
 /** The instances that the control plane says are ready. */
@@ -29,6 +32,70 @@ export interface ReactorClient {
   stop(): Promise<void>;
 }
 
-export function createReactorClient(_options: ReactorClientOptions = {}): ReactorClient {
-  throw new Error('not built yet');
+const DEFAULT_MAX_WAIT_MS = 10_000;
+const DEFAULT_MAX_WAITING = 100;
+const CHECK_RETRY_MS = 50;
+/** A check waits its turn behind others, then for its process and its code. */
+const CHECK_TIMEOUT_MS = 30_000;
+
+export function createReactorClient(options: ReactorClientOptions = {}): ReactorClient {
+  const { maxWaitMs = DEFAULT_MAX_WAIT_MS, maxWaiting = DEFAULT_MAX_WAITING } = options;
+  const transport = createTransport();
+  const pools = new Map<string, { tenantId: string; reactorId: string; pool: ReactorPool }>();
+  let checker: ReactorInstance | undefined;
+  let stopped = false;
+
+  function poolOf(tenantId: string, reactorId: string): ReactorPool {
+    const key = `${tenantId}/${reactorId}`;
+    let entry = pools.get(key);
+    if (!entry) {
+      entry = { tenantId, reactorId, pool: new ReactorPool({ transport, maxWaitMs, maxWaiting }) };
+      pools.set(key, entry);
+    }
+    return entry.pool;
+  }
+
+  function forgetIfEmpty(tenantId: string, reactorId: string): void {
+    const key = `${tenantId}/${reactorId}`;
+    if (pools.get(key)?.pool.isEmpty) pools.delete(key);
+  }
+
+  return {
+    async invoke(invocation) {
+      if (stopped) return { kind: 'unavailable' };
+      const { tenantId, reactorId } = invocation;
+      const outcome = await poolOf(tenantId, reactorId).invoke(invocation);
+      forgetIfEmpty(tenantId, reactorId);
+      return outcome;
+    },
+    async check(code) {
+      const deadline = performance.now() + maxWaitMs;
+      while (!stopped && performance.now() < deadline) {
+        const attempt = checker && (await transport.check(checker, code, CHECK_TIMEOUT_MS));
+        if (attempt && !attempt.refused) return attempt.outcome;
+        await delay(CHECK_RETRY_MS);
+      }
+      return { ok: false, kind: 'unavailable' };
+    },
+    demand() {
+      return [...pools.values()]
+        .map(({ tenantId, reactorId, pool: { inFlight, waiting } }) => ({ tenantId, reactorId, inFlight, waiting }))
+        .filter(({ inFlight, waiting }) => inFlight + waiting > 0);
+    },
+    instances: {
+      replace(tenantId, reactorId, instances) {
+        poolOf(tenantId, reactorId).replace(instances);
+        forgetIfEmpty(tenantId, reactorId);
+      },
+      setChecker(instance) {
+        checker = instance;
+      },
+    },
+    async stop() {
+      stopped = true;
+      for (const { pool } of pools.values()) pool.failWaiting();
+      while ([...pools.values()].some(({ pool }) => pool.inFlight > 0)) await delay(CHECK_RETRY_MS);
+      transport.close();
+    },
+  };
 }

@@ -53,18 +53,18 @@ export function createBuffer({ latin1, utf8, fromUtf8, base64, fromBase64 }: Gue
   }
 
   class Buffer extends Uint8Array {
-    static of_(bytes: Uint8Array): Buffer {
+    static over(bytes: Uint8Array): Buffer {
       return new Buffer(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     }
     // Wider than Uint8Array.from, as Node's is; TypeScript wants statics to agree.
     static override from(value: never, second?: unknown, third?: unknown): Buffer {
       const input: unknown = value;
-      if (typeof input === 'string') return Buffer.of_(encode(input, second));
+      if (typeof input === 'string') return Buffer.over(encode(input, second));
       if (input instanceof ArrayBuffer) return new Buffer(input, second as number, third as number);
-      if (ArrayBuffer.isView(input)) return Buffer.of_(Uint8Array.from(input as Uint8Array));
+      if (ArrayBuffer.isView(input)) return Buffer.over(Uint8Array.from(input as unknown as Uint8Array));
       const data =
         (input as { type?: unknown; data?: unknown } | null)?.type === 'Buffer' && (input as { data: never }).data;
-      if (typeof input === 'object' && input !== null) return Buffer.of_(Uint8Array.from((data || input) as number[]));
+      if (typeof input === 'object' && input !== null) return Buffer.over(Uint8Array.from((data || input) as number[]));
       throw new TypeError('The value must be a string, a buffer, an array or an array-like object');
     }
     static alloc(size: number, fill?: unknown, encoding?: unknown): Buffer {

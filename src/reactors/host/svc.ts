@@ -1,0 +1,114 @@
+import { isJsonObject } from '../../domain/json.ts';
+import type { Json } from '../../domain/json.ts';
+import { errorClassOf } from '../errors.ts';
+import { ExchangeError, exchange } from '../http-exchange.ts';
+import { INVOCATION_LIMITS } from '../types.ts';
+import type { SvcAccess } from '../types.ts';
+import type { SvcHandler } from './sandbox.ts';
+
+interface Operation {
+  method: string;
+  path: string;
+  contentType?: string;
+}
+
+/** Everything that a reactor's `svc` can ask of the API. `{id}` and a query are filled in from its input. */
+const OPERATIONS: Record<string, Operation> = {
+  'tokens.create': { method: 'POST', path: '/tokens' },
+  'tokens.retrieve': { method: 'GET', path: '/tokens/{id}' },
+  'tokens.update': { method: 'PATCH', path: '/tokens/{id}', contentType: 'application/merge-patch+json' },
+  'tokens.delete': { method: 'DELETE', path: '/tokens/{id}' },
+  'tokens.list': { method: 'GET', path: '/tokens' },
+  'tokens.search': { method: 'POST', path: '/tokens/search' },
+  tokenize: { method: 'POST', path: '/tokenize' },
+  detokenize: { method: 'POST', path: '/detokenize' },
+};
+
+type Answer =
+  { ok: true; value: Json } | { ok: false; class: string; status: number; errors: Record<string, Json> | string };
+
+/** Calls the API for one invocation. The key stays here; only the API's answer goes to the guest. */
+export function createSvcHandler(access: SvcAccess, traceId: string, timeoutMs: number): SvcHandler {
+  return async (operation, payload) => JSON.stringify(await call(access, traceId, timeoutMs, operation, payload));
+}
+
+async function call(
+  access: SvcAccess,
+  traceId: string,
+  timeoutMs: number,
+  operation: string,
+  payload: string,
+): Promise<Answer> {
+  const known = Object.hasOwn(OPERATIONS, operation) ? OPERATIONS[operation] : undefined;
+  const input = parseObject(payload);
+  const path = known && input && pathOf(known.path, input);
+  if (!known || !input || path === undefined) return failure(400, 'The arguments of the call are invalid.');
+  const { method, contentType = 'application/json' } = known;
+  const hasBody = method === 'POST' || method === 'PATCH';
+  try {
+    const { status, body } = await exchange({
+      method,
+      url: access.baseUrl.replace(/\/$/, '') + path,
+      headers: {
+        accept: 'application/json',
+        'SVC-API-KEY': access.key,
+        'SVC-TRACE-ID': traceId,
+        ...(hasBody ? { 'content-type': contentType } : {}),
+      },
+      ...(hasBody ? { body: JSON.stringify(input['body'] ?? null) } : {}),
+      timeoutMs,
+      maxBytes: INVOCATION_LIMITS.payloadBytes,
+    });
+    return answerOf(status, body);
+  } catch (error) {
+    if (error instanceof ExchangeError) return failure(503, 'The API did not answer.');
+    throw error;
+  }
+}
+
+function answerOf(status: number, body: string): Answer {
+  if (status >= 200 && status < 300) {
+    if (body === '') return { ok: true, value: null };
+    const value = parse(body);
+    return value === undefined ? failure(502, 'The answer of the API is no JSON.') : { ok: true, value };
+  }
+  const problem = parseObject(body);
+  if (isJsonObject(problem?.['errors'])) {
+    return { ok: false, class: errorClassOf(status), status, errors: problem['errors'] };
+  }
+  const detail = problem?.['detail'] ?? problem?.['title'];
+  return failure(status, typeof detail === 'string' ? detail : 'The API refused the call.');
+}
+
+function failure(status: number, message: string): Answer {
+  return { ok: false, class: errorClassOf(status), status, errors: message };
+}
+
+function pathOf(template: string, input: Record<string, Json>): string | undefined {
+  const { id, query } = input;
+  if (template.includes('{id}')) {
+    // "." and ".." name other resources even when they are encoded.
+    return typeof id === 'string' && !/^\.{0,2}$/.test(id)
+      ? template.replace('{id}', encodeURIComponent(id))
+      : undefined;
+  }
+  if (!isJsonObject(query)) return template;
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const item of [value].flat()) search.append(name, typeof item === 'string' ? item : JSON.stringify(item));
+  }
+  return `${template}?${search.toString()}`;
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseObject(text: string): Record<string, Json> | undefined {
+  const value = parse(text);
+  return isJsonObject(value) ? value : undefined;
+}

@@ -1,0 +1,61 @@
+import type { Readable, Writable } from 'node:stream';
+import type { ReactorWorkload } from '../domain/declarations.ts';
+import { startSupervisor } from '../reactors/host/supervisor.ts';
+import type { SupervisorStart } from '../reactors/protocol.ts';
+
+export interface ReactorRole {
+  /** Lets invocations that run come to their end, then ends the process of the code. */
+  stop(): Promise<void>;
+  /** Settles when there is nothing left to do: the parent is gone, or the code cannot run. */
+  finished: Promise<void>;
+}
+
+export interface ReactorRoleOptions {
+  /** One JSON line, a SupervisorStart; its end means that the parent is gone. Default: standard input. */
+  input?: Readable;
+  /** One SupervisorLine each line. Default: standard output. */
+  output?: Writable;
+}
+
+/** Invocations end by their own time limit well before this. */
+const DRAIN_MS = 5 * 60_000;
+
+/**
+ * The supervisor of one reactor instance. What it runs comes by standard input alone, which stays open as long as the
+ * parent lives: also a parent that was killed takes its instances along.
+ */
+export async function startReactor(options: ReactorRoleOptions = {}): Promise<ReactorRole> {
+  const input = options.input ?? process.stdin;
+  const output = options.output ?? process.stdout;
+  const finished = Promise.withResolvers<void>();
+  input.once('close', () => finished.resolve());
+  input.once('end', () => finished.resolve());
+  // Nobody reads any more: the parent is gone, and 'end' says so too.
+  output.on('error', () => finished.resolve());
+
+  const first = await firstLine(input);
+  const supervisor =
+    first === undefined
+      ? undefined
+      : await startSupervisor(JSON.parse(first) as SupervisorStart<ReactorWorkload>, (line) =>
+          output.write(`${JSON.stringify(line)}\n`),
+        );
+  if (!supervisor) finished.resolve();
+  // Of what is in flight, nobody waits for the answer any more.
+  void finished.promise.then(() => supervisor?.stop(0));
+  return { stop: () => supervisor?.stop(DRAIN_MS) ?? Promise.resolve(), finished: finished.promise };
+}
+
+/** Undefined when the stream ends before its first line does. */
+function firstLine(input: Readable): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  let text = '';
+  input.setEncoding('utf8');
+  input.on('data', (chunk: string) => {
+    text += chunk;
+    const end = text.indexOf('\n');
+    if (end >= 0) resolve(text.slice(0, end));
+  });
+  input.once('end', () => resolve(undefined));
+  return promise;
+}
