@@ -1,0 +1,48 @@
+import type { Database } from '../data/database.ts';
+import { listLogs } from '../data/logs.ts';
+import type { Caller } from '../domain/caller.ts';
+import { ViolationCollector } from '../domain/errors.ts';
+import { INSTANT_FORMATS, parseInstant } from '../domain/instants.ts';
+import type { LogEntry } from '../domain/logs.ts';
+import { type Cursors, cutPage } from './cursors.ts';
+
+export interface LogFilter {
+  entity_type?: string;
+  entity_id?: string;
+  start_date?: string;
+  end_date?: string;
+}
+
+function readDate(text: string | undefined, path: string, violations: ViolationCollector): Date | undefined {
+  if (text === undefined) return undefined;
+  const instant = parseInstant(text);
+  if (instant === undefined) violations.add(path, INSTANT_FORMATS);
+  return instant;
+}
+
+/** The tenant's log after a cursor, newest first, as far back as the tenant's log retention reaches. */
+export async function followLogs(
+  { database, cursors }: { readonly database: Database; readonly cursors: Cursors },
+  caller: Caller,
+  filter: LogFilter,
+  { start, size }: { start?: string; size: number },
+): Promise<{ items: LogEntry[]; next: string | null }> {
+  const { tenantId, quotas } = caller;
+  const violations = new ViolationCollector();
+  const from = readDate(filter.start_date, 'start_date', violations);
+  const until = readDate(filter.end_date, 'end_date', violations);
+  violations.throwIfAny();
+  const after = start === undefined ? undefined : await cursors.decode(tenantId, 'logs', start);
+  const entries = await listLogs(database, {
+    tenantId,
+    entityType: filter.entity_type,
+    entityId: filter.entity_id,
+    from,
+    until,
+    retentionSeconds: quotas.logRetentionSeconds,
+    after,
+    limit: size + 1,
+  });
+  const { items, last } = cutPage(entries, size);
+  return { items, next: last === undefined ? null : await cursors.encode(tenantId, 'logs', last) };
+}

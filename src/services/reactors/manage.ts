@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { getApplication } from '../../data/applications.ts';
+import type { Database } from '../../data/database.ts';
+import {
+  deleteReactor as deleteRow,
+  getReactor,
+  insertReactor,
+  pageOfReactors,
+  replaceReactor,
+} from '../../data/reactors.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { DEFAULT_SCALING, REACTOR_DEFAULTS } from '../../domain/declarations.ts';
+import { DomainError, invalid, ViolationCollector } from '../../domain/errors.ts';
+import { mergePatch } from '../../domain/merge-patch.ts';
+import { REACTOR_LIMITS, type Reactor } from '../../domain/reactors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ReactorClient } from '../../reactors/client.ts';
+import { actorOf, logEntry } from '../log-entries.ts';
+import { type ReactorVault, revisionOf } from './vault.ts';
+
+export interface ReactorParts {
+  readonly database: Database;
+  readonly vault: ReactorVault;
+  readonly client: ReactorClient;
+  readonly clock: Clock;
+}
+
+/** A reactor as a caller puts it. */
+export interface ReactorInput {
+  name: string;
+  code: string;
+  configuration: Record<string, string>;
+  application?: { id: string } | null;
+}
+
+/** A merge patch of one. */
+export interface ReactorPatch {
+  name?: string;
+  code?: string;
+  configuration?: Record<string, string | null>;
+  application?: { id?: string | null } | null;
+}
+
+/** How often a patch is tried again because another change came first. */
+const ATTEMPTS = 5;
+
+export function noSuchReactor(): DomainError {
+  return new DomainError('not-found', 'There is no reactor with this id.');
+}
+
+/** Throws 'unprocessable' where the code does not compile or export a function. */
+export async function checkCode(client: ReactorClient, code: string): Promise<void> {
+  const verdict = await client.check(code);
+  if (verdict.ok) return;
+  if (verdict.kind === 'unavailable') throw new DomainError('unavailable', 'Code cannot be checked now; try again.');
+  throw new DomainError('unprocessable', verdict.message, { violations: { code: [verdict.message] } });
+}
+
+/** Throws 'invalid' unless the application exists and may act in a reactor's name. */
+export async function checkApplication(database: Database, tenantId: string, id: string): Promise<void> {
+  const application = await getApplication(database, tenantId, id);
+  if (application === undefined) throw invalid('application.id', 'must be the id of an application');
+  if (application.type === 'management') throw invalid('application.id', 'must name a public or private application');
+}
+
+export async function readReactor({ database, vault }: ReactorParts, caller: Caller, id: string): Promise<Reactor> {
+  const row = await getReactor(database, caller.tenantId, id);
+  if (row === undefined) throw noSuchReactor();
+  const [reactor] = await vault.open([row]);
+  return reactor!;
+}
+
+/** One page of the tenant's reactors, newest first. */
+export async function pageReactors(
+  { database, vault }: ReactorParts,
+  caller: Caller,
+  filter: { ids?: string[]; name?: string },
+  page: { page: number; size: number },
+): Promise<{ items: Reactor[]; totalItems: number }> {
+  const { rows, total } = await pageOfReactors(database, { tenantId: caller.tenantId, ...filter }, page);
+  return { items: await vault.open(rows), totalItems: total };
+}
+
+export async function createReactor(parts: ReactorParts, caller: Caller, input: ReactorInput): Promise<Reactor> {
+  const { tenantId, applicationId: createdBy } = caller;
+  const applicationId = input.application?.id ?? null;
+  if (applicationId !== null) await checkApplication(parts.database, tenantId, applicationId);
+  await checkCode(parts.client, input.code);
+  const { name, code, configuration } = input;
+  const unversioned = {
+    ...{ tenantId, id: randomUUID(), name, code, configuration, applicationId, createdBy },
+    ...REACTOR_DEFAULTS,
+    scaling: DEFAULT_SCALING,
+    createdAt: new Date(parts.clock.now()),
+  };
+  const reactor = { ...unversioned, revision: revisionOf(unversioned), declared: false };
+  const sealed = await parts.vault.seal(reactor);
+  await insertReactor(
+    parts.database,
+    { ...reactor, ...sealed },
+    logEntry(actorOf(caller), 'create', 'reactor', reactor.id),
+  );
+  return { ...reactor, modifiedBy: null, modifiedAt: null };
+}
+
+async function replace(
+  parts: ReactorParts,
+  caller: Caller,
+  current: Reactor,
+  input: ReactorInput,
+  basedOn?: string,
+): Promise<Reactor | undefined> {
+  const applicationId = input.application?.id ?? null;
+  if (applicationId !== null && applicationId !== current.applicationId) {
+    await checkApplication(parts.database, caller.tenantId, applicationId);
+  }
+  if (input.code !== current.code) await checkCode(parts.client, input.code);
+  const { name, code, configuration } = input;
+  const changed = {
+    ...current,
+    ...{ name, code, configuration, applicationId },
+    modifiedBy: caller.applicationId,
+    modifiedAt: new Date(parts.clock.now()),
+  };
+  const reactor = { ...changed, revision: revisionOf(changed) };
+  const sealed = await parts.vault.seal(reactor);
+  const log = logEntry(actorOf(caller), 'update', 'reactor', current.id);
+  const row = await replaceReactor(parts.database, { ...reactor, ...sealed }, log, basedOn);
+  return row && reactor;
+}
+
+/** Replaces name, code, configuration and application. */
+export async function updateReactor(
+  parts: ReactorParts,
+  caller: Caller,
+  id: string,
+  input: ReactorInput,
+): Promise<Reactor> {
+  const updated = await replace(parts, caller, await readReactor(parts, caller, id), input);
+  if (updated === undefined) throw noSuchReactor();
+  return updated;
+}
+
+function patched(current: Reactor, patch: ReactorPatch): ReactorInput {
+  const configuration = mergePatch(current.configuration, patch.configuration ?? {}) as Record<string, string>;
+  const violations = new ViolationCollector();
+  if (Object.keys(configuration).length > REACTOR_LIMITS.configurationEntries) {
+    violations.add('configuration', `must have at most ${REACTOR_LIMITS.configurationEntries} entries`);
+  }
+  violations.throwIfAny();
+  const named = patch.application === undefined ? current.applicationId : (patch.application?.id ?? null);
+  return {
+    name: patch.name ?? current.name,
+    code: patch.code ?? current.code,
+    configuration,
+    application: named === null ? null : { id: named },
+  };
+}
+
+/** Applies a merge patch (RFC 7386). */
+export async function patchReactor(
+  parts: ReactorParts,
+  caller: Caller,
+  id: string,
+  patch: ReactorPatch,
+): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const current = await readReactor(parts, caller, id);
+    const updated = await replace(parts, caller, current, patched(current, patch), current.revision);
+    if (updated !== undefined) return;
+  }
+  throw new DomainError('conflict', 'The reactor is being updated by others; try again.');
+}
+
+export async function deleteReactor(parts: ReactorParts, caller: Caller, id: string): Promise<void> {
+  const log = logEntry(actorOf(caller), 'delete', 'reactor', id);
+  if (!(await deleteRow(parts.database, caller.tenantId, id, log))) throw noSuchReactor();
+}

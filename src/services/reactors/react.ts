@@ -1,0 +1,126 @@
+import { getApplication } from '../../data/applications.ts';
+import type { Database } from '../../data/database.ts';
+import { getReactor } from '../../data/reactors.ts';
+import { generateApplicationKey } from '../../domain/application-keys.ts';
+import type { Caller } from '../../domain/caller.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import { REACTOR_LIMITS, type Reactor } from '../../domain/reactors.ts';
+import { findReferences, resolveReferences } from '../../expressions/references.ts';
+import type { ReactorClient } from '../../reactors/client.ts';
+import type { InvocationOutcome } from '../../reactors/types.ts';
+import type { Audit } from '../audit.ts';
+import type { Authentication } from '../authentication.ts';
+import { actorOf, logEntry } from '../log-entries.ts';
+import type { TokenParts } from '../tokens/create.ts';
+import { referable, type RenderToken } from '../tokens/detokenize.ts';
+import { resolveTokens } from '../tokens/resolve.ts';
+import { tokenize, type TokenizeOptions } from '../tokens/tokenize.ts';
+import { noSuchReactor } from './manage.ts';
+import type { ReactorVault } from './vault.ts';
+
+export interface ReactParts {
+  readonly database: Database;
+  readonly vault: ReactorVault;
+  readonly client: ReactorClient;
+  readonly tokens: TokenParts;
+  readonly authentication: Authentication;
+  readonly audit: Audit;
+  /** Where instances reach this process with the key of one invocation. */
+  readonly apiBaseUrl: () => string;
+}
+
+export interface ReactRequest {
+  reactorId: string;
+  args: JsonObject;
+  traceId: string;
+}
+
+/** Checks of token objects and their rendering, which are the API's. */
+export type TokenSurface = Pick<TokenizeOptions, 'check'> & { render: RenderToken };
+
+/** What the code gave, its tokens stored; or how it failed. */
+export type ReactOutcome =
+  { kind: 'done'; raw?: Json; tokens?: Json } | Exclude<InvocationOutcome, { kind: 'returned' }>;
+
+async function resolveArguments(
+  parts: ReactParts,
+  caller: Caller,
+  reactor: Reactor,
+  args: JsonObject,
+  render: RenderToken,
+): Promise<Json> {
+  const { tokenIds } = findReferences(args);
+  const tokens = await resolveTokens(parts.tokens, caller, {
+    ids: tokenIds,
+    permission: 'token:use',
+    operation: 'use',
+    limit: REACTOR_LIMITS.tokensPerInvocation,
+  });
+  return resolveReferences(args, { tokens: referable(tokens, render), configuration: reactor.configuration });
+}
+
+/**
+ * A key with the access of the reactor's application that is good in this process until it is revoked. It is stored
+ * nowhere, and the code never sees it: the instance's supervisor holds it.
+ */
+async function admitReactor(parts: ReactParts, caller: Caller, reactor: Reactor) {
+  if (reactor.applicationId === null) return undefined;
+  const application = await getApplication(parts.database, reactor.tenantId, reactor.applicationId);
+  if (application === undefined) {
+    throw new DomainError('unprocessable', 'The application of the reactor does not exist any more.');
+  }
+  const { id, type, permissions, rules } = application;
+  const key = generateApplicationKey(caller.tenantType, type);
+  const { revoke } = parts.authentication.admit(key, {
+    ...caller,
+    ...{ applicationId: id, applicationType: type, permissions, rules },
+  });
+  return { key, revoke };
+}
+
+async function invoke(parts: ReactParts, caller: Caller, reactor: Reactor, args: Json, traceId: string) {
+  const admitted = await admitReactor(parts, caller, reactor);
+  try {
+    return await parts.client.invoke({
+      tenantId: reactor.tenantId,
+      reactorId: reactor.id,
+      revision: reactor.revision,
+      args,
+      ...(admitted ? { svc: { baseUrl: parts.apiBaseUrl(), key: admitted.key } } : {}),
+      traceId,
+      timeoutMs: reactor.timeoutSeconds * 1000,
+    });
+  } finally {
+    admitted?.revoke();
+  }
+}
+
+/**
+ * Runs a reactor on arguments whose expressions are replaced by plaintext, and stores what it wants tokenized.
+ *
+ * Every token that the arguments name takes a grant of `token:use`; what the code makes of the plaintext, and what of
+ * it comes back in `raw`, its author answers for. The uses and the invocation are logged before the code begins.
+ */
+export async function react(
+  parts: ReactParts,
+  caller: Caller,
+  { reactorId, args, traceId }: ReactRequest,
+  { check, render }: TokenSurface,
+): Promise<ReactOutcome> {
+  const row = await getReactor(parts.database, caller.tenantId, reactorId);
+  if (row === undefined) throw noSuchReactor();
+  const [reactor] = await parts.vault.open([row]);
+  const resolved = await resolveArguments(parts, caller, reactor!, args, render);
+  await parts.audit.record([logEntry(actorOf(caller), 'react', 'reactor', reactorId)]);
+  const outcome = await invoke(parts, caller, reactor!, resolved, traceId);
+  if (outcome.kind !== 'returned') return outcome;
+  const { raw, tokenize: payload } = outcome;
+  return {
+    kind: 'done',
+    ...(raw === undefined ? {} : { raw }),
+    ...(payload === undefined
+      ? {}
+      : { tokens: await tokenize(parts.tokens, caller, payload, { check, render, needsPermission: false }) }),
+  };
+}
