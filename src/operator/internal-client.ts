@@ -1,0 +1,145 @@
+import type {
+  ApplicationDeclaration,
+  DeclarationChange,
+  ReactorDeclaration,
+  ReactorDemand,
+  ReactorInstance,
+  ReactorWorkload,
+  TenantDeclaration,
+} from '../domain/declarations.ts';
+import type { Violations } from '../domain/errors.ts';
+import { isJsonObject } from '../domain/json.ts';
+
+/** The data plane said no, or could not be asked. The message holds no declared value. */
+export class InternalApiError extends Error {
+  override readonly name = 'InternalApiError';
+  /** HTTP status; undefined where no answer came. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.status = status;
+  }
+
+  /** Whether repeating the same request cannot help. */
+  get isTerminal(): boolean {
+    return this.status === 400 || this.status === 422;
+  }
+}
+
+export interface Declared {
+  /** Whether the API held something else before. */
+  changed: boolean;
+}
+
+/** The internal API of the data plane. Every method rejects with an InternalApiError. */
+export interface InternalClient {
+  putTenant(tenantId: string, declaration: TenantDeclaration): Promise<Declared>;
+  deleteTenant(tenantId: string): Promise<void>;
+  putApplication(tenantId: string, id: string, declaration: ApplicationDeclaration): Promise<Declared>;
+  deleteApplication(tenantId: string, id: string): Promise<void>;
+  putReactor(tenantId: string, id: string, declaration: ReactorDeclaration): Promise<Declared>;
+  deleteReactor(tenantId: string, id: string): Promise<void>;
+  listReactors(): Promise<ReactorWorkload[]>;
+  listDemand(): Promise<ReactorDemand[]>;
+  putInstances(tenantId: string, reactorId: string, instances: ReactorInstance[]): Promise<void>;
+  putChecker(instance: ReactorInstance): Promise<void>;
+  /** Lines of the change stream, until it breaks or falls silent (rejects), or `signal` aborts. */
+  changes(signal: AbortSignal): AsyncGenerator<DeclarationChange>;
+}
+
+export interface InternalClientOptions {
+  baseUrl: string;
+  token: string;
+  /** For a whole request. */
+  timeoutMs?: number;
+  /** The stream pings every few seconds; silence for longer than this is a dead connection. */
+  silenceMs?: number;
+}
+
+const TIMEOUT_MS = 10_000;
+const SILENCE_MS = 20_000;
+
+/** A client over HTTP, with keep-alive. */
+export function createInternalClient(options: InternalClientOptions): InternalClient {
+  const { timeoutMs = TIMEOUT_MS, silenceMs = SILENCE_MS } = options;
+
+  async function request(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+    const headers: Record<string, string> = { authorization: `Bearer ${options.token}` };
+    if (body !== undefined) headers['content-type'] = 'application/json';
+    let response: Response;
+    try {
+      response = await fetch(new URL(`/internal/${path}`, options.baseUrl), {
+        method,
+        headers,
+        redirect: 'error',
+        signal: signal ?? AbortSignal.timeout(timeoutMs),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    } catch (error) {
+      throw new InternalApiError('The API does not answer', undefined, error);
+    }
+    if (!response.ok) throw await toError(response);
+    return response;
+  }
+
+  async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+    const response = await request(method, path, body);
+    try {
+      return (response.status === 204 ? undefined : await response.json()) as Answer;
+    } catch (error) {
+      throw new InternalApiError('The answer of the API broke off', undefined, error);
+    }
+  }
+
+  const remove = (path: string): Promise<void> =>
+    call<void>('DELETE', path).catch((error: unknown) => {
+      if (!(error instanceof InternalApiError && error.status === 404)) throw error;
+    });
+  const at = (...segments: string[]) => segments.map(encodeURIComponent).join('/');
+
+  return {
+    putTenant: (tenantId, declaration) => call('PUT', at('tenants', tenantId), declaration),
+    deleteTenant: (tenantId) => remove(at('tenants', tenantId)),
+    putApplication: (tenantId, id, declaration) =>
+      call('PUT', at('tenants', tenantId, 'applications', id), declaration),
+    deleteApplication: (tenantId, id) => remove(at('tenants', tenantId, 'applications', id)),
+    putReactor: (tenantId, id, declaration) => call('PUT', at('tenants', tenantId, 'reactors', id), declaration),
+    deleteReactor: (tenantId, id) => remove(at('tenants', tenantId, 'reactors', id)),
+    listReactors: async () => (await call<{ data: ReactorWorkload[] }>('GET', 'reactors')).data,
+    listDemand: async () => (await call<{ data: ReactorDemand[] }>('GET', 'demand')).data,
+    putInstances: (tenantId, reactorId, instances) =>
+      call('PUT', at('tenants', tenantId, 'reactors', reactorId, 'instances'), { instances }),
+    putChecker: (instance) => call('PUT', 'checker', instance),
+
+    async *changes(signal) {
+      const silence = new AbortController();
+      const abort = () => silence.abort(new InternalApiError('The change stream fell silent'));
+      let timer = setTimeout(abort, silenceMs);
+      try {
+        const response = await request('GET', 'changes', undefined, AbortSignal.any([signal, silence.signal]));
+        const decoder = new TextDecoder();
+        let rest = '';
+        for await (const chunk of response.body ?? []) {
+          clearTimeout(timer);
+          timer = setTimeout(abort, silenceMs);
+          const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
+          rest = lines.pop() ?? '';
+          for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as DeclarationChange;
+        }
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}
+
+/** Reads an RFC 9457 problem: its detail and violations name fields and never hold their values. */
+async function toError(response: Response): Promise<InternalApiError> {
+  const problem: unknown = await response.json().catch(() => undefined);
+  if (!isJsonObject(problem)) return new InternalApiError(`The API answered ${response.status}`, response.status);
+  const violations = Object.entries((isJsonObject(problem['errors']) ? problem['errors'] : {}) as Violations);
+  const faults = violations.map(([path, messages]) => `${path} ${messages.join(', ')}`.trim());
+  const detail = faults.length > 0 ? faults : [problem['detail'] ?? problem['title'] ?? ''];
+  return new InternalApiError(`The API answered ${response.status}: ${detail.join('; ')}`, response.status);
+}

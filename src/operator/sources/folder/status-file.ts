@@ -1,0 +1,86 @@
+import { open, readFile, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { STATUS_FILE } from '../../../domain/resource-status.ts';
+import type { StatusReport } from '../../../domain/resource-status.ts';
+import type { JsonObject } from '../../../domain/json.ts';
+import type { ObjectRef, ResourceKind, ResourceStatus } from '../types.ts';
+
+/** What has to outlive the process about one resource. */
+export interface ResourceRecord {
+  ref: ObjectRef<ResourceKind>;
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  generation: number;
+  /** SHA-256 of the spec: tells whether a document changed while the program was stopped. */
+  specDigest: string;
+  /** Left out for reactors: their configuration may hold secrets, and the API keeps it sealed. */
+  spec?: JsonObject;
+  file: string;
+  creationTimestamp: string;
+  deletionTimestamp?: string;
+  /** Whether something was declared that has to be cleaned up once the resource is deleted. */
+  finalizer: boolean;
+  status?: ResourceStatus;
+}
+
+interface StatusFileContent extends StatusReport {
+  records: ResourceRecord[];
+}
+
+export interface StatusFile {
+  /** The records of an earlier run; empty where there was none. Throws where the file is damaged. */
+  load(): Promise<ResourceRecord[]>;
+  /** Resolves once what `render` returns, called at or after this call, is on disk. */
+  save(): Promise<void>;
+}
+
+/** `<data-dir>/status.json`, written whole, atomically, readable by its owner only. */
+export function createStatusFile(
+  dataDir: string,
+  render: () => { report: StatusReport; records: ResourceRecord[] },
+): StatusFile {
+  const file = path.join(dataDir, STATUS_FILE);
+  let writing: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+
+  async function write(): Promise<void> {
+    const { report, records } = render();
+    const content: StatusFileContent = { ...report, records };
+    const handle = await open(`${file}.tmp`, 'w', 0o600);
+    try {
+      await handle.writeFile(`${JSON.stringify(content, undefined, 1)}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(`${file}.tmp`, file);
+  }
+
+  async function writeAfter(previous: Promise<void> | undefined): Promise<void> {
+    await previous?.catch(() => undefined);
+    next = undefined;
+    writing = write();
+    await writing;
+  }
+
+  return {
+    async load() {
+      const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return undefined;
+        throw error;
+      });
+      if (text === undefined) return [];
+      try {
+        return (JSON.parse(text) as StatusFileContent).records;
+      } catch {
+        throw new Error(
+          `${file} is damaged. Move it away to go on; documents deleted while stopped stay in the API then.`,
+        );
+      }
+    },
+    // Writers that come while one write is under way share the write after it.
+    save() {
+      return (next ??= writeAfter(writing));
+    },
+  };
+}
