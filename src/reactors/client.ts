@@ -93,7 +93,7 @@ export function createReactorClient(options: ReactorClientOptions = {}): Reactor
     },
     async stop() {
       stopped = true;
-      for (const { pool } of pools.values()) pool.failWaiting();
+      for (const { pool } of pools.values()) pool.close();
       while ([...pools.values()].some(({ pool }) => pool.inFlight > 0)) await delay(CHECK_RETRY_MS);
       transport.close();
     },

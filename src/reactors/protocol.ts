@@ -1,4 +1,5 @@
 import type { Json } from '../domain/json.ts';
+import type { StopReason } from '../domain/reactor-supervision.ts';
 import type { CodeFault, SvcAccess } from './types.ts';
 
 /** API to supervisor, HTTP: `POST /invoke` answers 200 with an InvocationOutcome, whatever the code did. */
@@ -20,20 +21,6 @@ export const BUSY_HEADER = 'x-reactor-busy';
 
 /** On every answer: how many invocations the instance runs at a time. */
 export const CONCURRENCY_HEADER = 'x-reactor-concurrency';
-
-/** First line on a supervisor's standard input. Never in arguments or environment: others on the machine see those. */
-export type SupervisorStart<Workload> =
-  { mode: 'run'; credential: string; workload: Workload } | { mode: 'check'; credential: string };
-
-/** Lines on a supervisor's standard output. */
-export type SupervisorLine =
-  | { listening: string }
-  /** The code cannot run at all; the supervisor goes on to exit. */
-  | { refused: string }
-  /** The process of the code ended, or was ended, in the middle of its work. */
-  | { stopped: StopReason };
-
-export type StopReason = 'timed-out' | 'out-of-memory' | 'crashed';
 
 /** Supervisor to child: one JSON text a line. What is for the guest stays text in text: the child does not read it. */
 export type ToChild =

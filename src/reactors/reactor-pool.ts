@@ -34,6 +34,7 @@ export class ReactorPool {
   #slots: Slot[] = [];
   #waiting: Waiting[] = [];
   #inFlight = 0;
+  #closed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -72,7 +73,9 @@ export class ReactorPool {
     return promise;
   }
 
-  failWaiting(): void {
+  /** Fails what waits and what would have to wait from now on. */
+  close(): void {
+    this.#closed = true;
     for (const waiting of [...this.#waiting]) this.#giveUp(waiting);
   }
 
@@ -80,6 +83,7 @@ export class ReactorPool {
     waiting.timer = setTimeout(() => this.#giveUp(waiting), waiting.deadline - performance.now());
     if (place === 'first') this.#waiting.unshift(waiting);
     else this.#waiting.push(waiting);
+    if (this.#closed) this.#giveUp(waiting);
   }
 
   #release(waiting: Waiting): void {

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import type { ReactorWorkload } from '../domain/declarations.ts';
 import { startSupervisor } from '../reactors/host/supervisor.ts';
-import type { SupervisorStart } from '../reactors/protocol.ts';
+import type { SupervisorStart } from '../domain/reactor-supervision.ts';
 
 export interface ReactorRole {
   /** Lets invocations that run come to their end, then ends the process of the code. */
@@ -37,7 +36,7 @@ export async function startReactor(options: ReactorRoleOptions = {}): Promise<Re
   const supervisor =
     first === undefined
       ? undefined
-      : await startSupervisor(JSON.parse(first) as SupervisorStart<ReactorWorkload>, (line) =>
+      : await startSupervisor(JSON.parse(first) as SupervisorStart, (line) =>
           output.write(`${JSON.stringify(line)}\n`),
         );
   if (!supervisor) finished.resolve();

@@ -60,8 +60,8 @@ export function createBuffer({ latin1, utf8, fromUtf8, base64, fromBase64 }: Gue
     static override from(value: never, second?: unknown, third?: unknown): Buffer {
       const input: unknown = value;
       if (typeof input === 'string') return Buffer.over(encode(input, second));
-      if (input instanceof ArrayBuffer) return new Buffer(input, second as number, third as number);
-      if (ArrayBuffer.isView(input)) return Buffer.over(Uint8Array.from(input as unknown as Uint8Array));
+      if (input instanceof ArrayBuffer) return Buffer.over(new Uint8Array(input, second as number, third as number));
+      if (ArrayBuffer.isView(input)) return Buffer.over(Uint8Array.from(input as unknown as ArrayLike<number>));
       const data =
         (input as { type?: unknown; data?: unknown } | null)?.type === 'Buffer' && (input as { data: never }).data;
       if (typeof input === 'object' && input !== null) return Buffer.over(Uint8Array.from((data || input) as number[]));

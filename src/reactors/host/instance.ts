@@ -1,5 +1,6 @@
 import type { ReactorWorkload } from '../../domain/declarations.ts';
-import type { InvokeRequest, StopReason } from '../protocol.ts';
+import type { StopReason } from '../../domain/reactor-supervision.ts';
+import type { InvokeRequest } from '../protocol.ts';
 import type { InvocationOutcome } from '../types.ts';
 import { verdictMessage } from './verdict.ts';
 import { outcomeOf } from './outcome.ts';

@@ -1,6 +1,6 @@
 import type { ReactorWorkload } from '../../domain/declarations.ts';
 import { startHttpServer } from '../../platform/http-server.ts';
-import type { SupervisorLine, SupervisorStart } from '../protocol.ts';
+import type { SupervisorLine, SupervisorStart } from '../../domain/reactor-supervision.ts';
 import { Checker } from './checks.ts';
 import { Instance } from './instance.ts';
 import { createListener } from './listener.ts';
@@ -15,7 +15,7 @@ export interface Supervisor {
  * Serves one reactor, or checks code, on a free loopback port. Undefined when the code cannot run: `print` has told why.
  */
 export async function startSupervisor(
-  start: SupervisorStart<ReactorWorkload>,
+  start: SupervisorStart,
   print: (line: SupervisorLine) => void,
 ): Promise<Supervisor | undefined> {
   const part = start.mode === 'run' ? await runPart(start.workload, print) : checkPart();

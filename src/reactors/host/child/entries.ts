@@ -1,5 +1,5 @@
 import type ivm from 'isolated-vm';
-import type { StopReason } from '../../protocol.ts';
+import type { StopReason } from '../../../domain/reactor-supervision.ts';
 
 /** Guest code went over a budget. The process that ran it is to be ended. */
 export class Breach extends Error {
