@@ -18,7 +18,14 @@ function readExamples(): Example[] {
   const document = readFileSync(new URL('../../../docs/expressions.md', import.meta.url), 'utf8');
   return document
     .split('\n')
-    .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|').replace(/^`(.*)`$/, '$1')))
+    .map((line) =>
+      line.split(/(?<!\\)\|/).map((cell) =>
+        cell
+          .trim()
+          .replaceAll('\\|', '|')
+          .replace(/^`(.*)`$/, '$1'),
+      ),
+    )
     .filter((cells) => /^[a-z_0-9]+$/.test(cells[1] ?? '') && cells.at(-4)?.startsWith('{{ data |'))
     .map((cells) => ({
       filter: cells[1]!,
