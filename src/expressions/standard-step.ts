@@ -74,5 +74,7 @@ function checkFirstArgument(name: string, value: Json, argument: Json): void {
 function jsonOf(result: unknown): Json {
   if (result === undefined || result === null) return null;
   if (typeof result === 'number' && !Number.isFinite(result)) throw new ExpressionFault('gives no finite number');
+  // What an element lacks is undefined, which JSON cannot carry.
+  if (Array.isArray(result)) return (result as (Json | undefined)[]).map((element) => element ?? null);
   return result as Json;
 }
