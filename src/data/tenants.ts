@@ -71,4 +71,3 @@ export async function updateTenant(
   const [updated] = await queryable.run<TenantRow>(UPDATE, [...values, ...logParameters([log])]);
   return updated;
 }
-

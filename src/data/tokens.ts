@@ -168,12 +168,6 @@ const DELETE: Statement = {
 };
 
 /** False where there was no such token; then nothing is logged. */
-export async function deleteToken(
-  queryable: Queryable,
-  tenantId: string,
-  id: string,
-  log: LogEntry,
-): Promise<boolean> {
+export async function deleteToken(queryable: Queryable, tenantId: string, id: string, log: LogEntry): Promise<boolean> {
   return (await queryable.run(DELETE, [tenantId, id, ...logParameters([log])])).length > 0;
 }
-
