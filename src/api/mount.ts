@@ -49,9 +49,10 @@ function send(ctx: ApiContext, reply: ApiReply, filters: ReadonlyMap<number, (an
     ctx.status = reply.status;
     return;
   }
-  filters.get(reply.status)?.(reply.body);
-  ctx.body = JSON.stringify(reply.body);
-  ctx.type = 'application/json';
+  if (!reply.verbatim) filters.get(reply.status)?.(reply.body);
+  const { contentType = 'application/json', body } = reply;
+  ctx.body = typeof body === 'string' && !contentType.includes('json') ? body : JSON.stringify(body);
+  ctx.set('Content-Type', contentType);
 }
 
 function mountRoute(router: Router, route: Route, options: MountOptions): void {

@@ -43,6 +43,9 @@ export interface ApiReply {
   readonly status: number;
   readonly body?: Json | object;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly contentType?: string;
+  /** The answer is a reactor's own: no schema of ours strips it. */
+  readonly verbatim?: boolean;
 }
 
 /**

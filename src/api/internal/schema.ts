@@ -1,0 +1,81 @@
+import { APPLICATION_TYPES } from '../../domain/applications.ts';
+import { TENANT_TYPES } from '../../domain/tenants.ts';
+import type { Schema } from '../route.ts';
+import { textMap, uuid } from '../schemas/common.ts';
+
+function object(properties: Record<string, Schema>, optional: readonly string[] = []): Schema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required, additionalProperties: false };
+}
+
+const text: Schema = { type: 'string' };
+const seconds: Schema = { type: 'integer', minimum: 0 };
+const count: Schema = { type: 'integer', minimum: 1 };
+const texts: Schema = { type: 'array', items: text };
+const condition = object({ attribute: text, operator: text, value: text });
+
+// The rules' own rules are the domain's; what matters here is that each member has the type that the domain expects.
+const accessRule = object(
+  {
+    description: text,
+    priority: count,
+    container: text,
+    conditions: { type: 'array', items: condition },
+    transform: { type: 'string', enum: ['redact', 'mask', 'reveal'] },
+    permissions: texts,
+  },
+  ['description', 'container', 'conditions'],
+);
+
+export const tenantDeclaration = object({
+  name: text,
+  type: { type: 'string', enum: TENANT_TYPES },
+  quotas: object({
+    tokenize: count,
+    detokenize: count,
+    logRetentionSeconds: seconds,
+    cvcRetentionSeconds: seconds,
+  }),
+  settings: object({ deduplicateTokens: { type: 'boolean' }, fingerprintTokens: { type: 'boolean' } }),
+});
+
+export const applicationDeclaration = object(
+  {
+    name: { type: 'string', minLength: 1, maxLength: 200 },
+    type: { type: 'string', enum: APPLICATION_TYPES },
+    permissions: texts,
+    rules: { type: 'array', items: accessRule },
+    expiresAt: text,
+    keys: {
+      type: 'array',
+      items: object({ id: uuid, digest: { type: 'string', pattern: '^[0-9a-f]{64}$' }, expiresAt: text }, [
+        'expiresAt',
+      ]),
+    },
+  },
+  ['expiresAt'],
+);
+
+const scaling = object({
+  minReplicas: { type: 'integer', minimum: 0 },
+  maxReplicas: count,
+  concurrency: count,
+  idleSeconds: seconds,
+});
+
+export const reactorDeclaration = object(
+  {
+    name: { type: 'string', minLength: 1, maxLength: 200 },
+    code: { type: 'string', minLength: 1, maxLength: 50_000 },
+    configuration: textMap('Configuration.', { maxProperties: 25 }),
+    applicationId: uuid,
+    timeoutSeconds: count,
+    scaling,
+    memoryBytes: count,
+  },
+  ['applicationId'],
+);
+
+export const instance = object({ address: text, credential: text, revision: text });
+
+export const instances = object({ instances: { type: 'array', items: instance } });

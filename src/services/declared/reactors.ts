@@ -1,0 +1,66 @@
+import type { Database } from '../../data/database.ts';
+import { breaksConstraint, FOREIGN_KEY_VIOLATION } from '../../data/failures.ts';
+import { deleteReactor, getReactor, listAllReactors, upsertReactor } from '../../data/reactors.ts';
+import type { ReactorDeclaration, ReactorWorkload } from '../../domain/declarations.ts';
+import { DomainError } from '../../domain/errors.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { ReactorClient } from '../../reactors/client.ts';
+import { logEntry, operatorOf } from '../log-entries.ts';
+import { checkApplication, checkCode } from '../reactors/manage.ts';
+import { type ReactorVault, revisionOf } from '../reactors/vault.ts';
+
+export interface DeclaredReactorParts {
+  readonly database: Database;
+  readonly vault: ReactorVault;
+  readonly client: ReactorClient;
+  readonly clock: Clock;
+}
+
+/** Makes a reactor what its declaration says; true where it was something else before. */
+export async function putReactor(
+  { database, vault, client, clock }: DeclaredReactorParts,
+  tenantId: string,
+  id: string,
+  declaration: ReactorDeclaration,
+): Promise<boolean> {
+  const { name, code, configuration, timeoutSeconds, scaling, memoryBytes } = declaration;
+  const applicationId = declaration.applicationId ?? null;
+  const unversioned = {
+    ...{ tenantId, id, name, code, configuration, applicationId, timeoutSeconds, scaling, memoryBytes },
+    declared: true,
+    createdBy: null,
+    createdAt: new Date(clock.now()),
+  };
+  const reactor = { ...unversioned, revision: revisionOf(unversioned) };
+  if (applicationId !== null) await checkApplication(database, tenantId, applicationId);
+  const stored = await getReactor(database, tenantId, id);
+  // The check takes a process of its own; what is stored has passed it.
+  if (stored?.revision !== reactor.revision) await checkCode(client, code);
+
+  const actor = operatorOf(tenantId);
+  const logs = [logEntry(actor, 'create', 'reactor', id), logEntry(actor, 'update', 'reactor', id)];
+  try {
+    const outcome = await upsertReactor(database, { ...reactor, ...(await vault.seal(reactor)) }, logs);
+    return outcome !== 'unchanged';
+  } catch (error) {
+    if (breaksConstraint(error, FOREIGN_KEY_VIOLATION, 'reactors_tenant_id_fkey')) {
+      throw new DomainError('not-found', 'There is no tenant with this id.', { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** Deletes a reactor; nothing happens where there is none. */
+export async function removeReactor({ database }: DeclaredReactorParts, tenantId: string, id: string): Promise<void> {
+  await deleteReactor(database, tenantId, id, logEntry(operatorOf(tenantId), 'delete', 'reactor', id));
+}
+
+/** Every reactor of every tenant, declared or made through the API, as its instances need it. Holds plain code. */
+export async function listWorkloads({ database, vault }: DeclaredReactorParts): Promise<ReactorWorkload[]> {
+  const reactors = await vault.open(await listAllReactors(database));
+  return reactors.map(
+    ({ tenantId, id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes }) => ({
+      ...{ tenantId, reactorId: id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes },
+    }),
+  );
+}
