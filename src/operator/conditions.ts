@@ -10,6 +10,7 @@ export type WaitingReason =
   | 'ApplicationNotReady'
   | 'ConfigMapEntryNotFound'
   | 'Deleting'
+  | 'InstancesFailing'
   | 'InstancesStarting'
   | 'SecretEntryNotFound'
   | 'SourceUnavailable'

@@ -140,6 +140,7 @@ async function toError(response: Response): Promise<InternalApiError> {
   if (!isJsonObject(problem)) return new InternalApiError(`The API answered ${response.status}`, response.status);
   const violations = Object.entries((isJsonObject(problem['errors']) ? problem['errors'] : {}) as Violations);
   const faults = violations.map(([path, messages]) => `${path} ${messages.join(', ')}`.trim());
-  const detail = faults.length > 0 ? faults : [problem['detail'] ?? problem['title'] ?? ''];
-  return new InternalApiError(`The API answered ${response.status}: ${detail.join('; ')}`, response.status);
+  const summary = [problem['detail'], problem['title']].find((text) => typeof text === 'string');
+  const detail = faults.length > 0 ? faults.join('; ') : (summary ?? 'no reason given');
+  return new InternalApiError(`The API answered ${response.status}: ${detail}`, response.status);
 }

@@ -116,6 +116,7 @@ class FolderSource implements ResourceSource {
   }
 
   async setFinalizer(ref: ObjectRef<ResourceKind>, present: boolean): Promise<void> {
+    if (this.#records.get(ref)?.finalizer === present) return;
     const isGone = this.#records.setFinalizer(ref, present);
     await this.#statusFile.save();
     if (!isGone) return;
@@ -212,12 +213,12 @@ class FolderSource implements ResourceSource {
   #remove({ ref }: InventoryEntry): void {
     if (isReferent(ref)) {
       this.#listener?.referentChanged(ref);
-    } else if (this.#records.markDeleted(ref)) {
-      this.#listener?.removed(ref);
-    } else {
-      const record = this.#records.get(ref);
-      if (record !== undefined) this.#tell(record);
+      return;
     }
+    const record = this.#records.get(ref);
+    if (record === undefined) return;
+    if (this.#records.markDeleted(ref)) this.#listener?.removed(record.ref);
+    else this.#tell(record);
   }
 
   #tell(record: ResourceRecord): void {
