@@ -25,11 +25,13 @@ const liquid = new Liquid({
 // Default masks are evaluated at every read. Kept by the text between braces, which users write and which may therefore
 // hold anything they like: so only short ones, few, and in memory only.
 const CACHED_LENGTH = 500;
-const cache = new BoundedCache<Pipeline>(1_000);
+// One for each grammar: `| last4` alone is a pipeline of filters, and no value.
+const valuePipelines = new BoundedCache<Pipeline>(1_000);
+const filterPipelines = new BoundedCache<Pipeline>(1_000);
 
 /** Parses what stands between braces: a value, then filters. Throws ExpressionFault. */
 export function parseValuePipeline(expression: string): Pipeline {
-  return parsed(expression, (tokenizer) => {
+  return parsed(valuePipelines, expression, (tokenizer) => {
     // The library also reads comparisons here. Liquid's outputs have none, and chained ones would not be bounded.
     const [source, ...more] = tokenizer.readExpression().postfix;
     if (source === undefined || more.length > 0 || TypeGuards.isRangeToken(source)) {
@@ -41,10 +43,10 @@ export function parseValuePipeline(expression: string): Pipeline {
 
 /** Parses filters alone, from the first bar on. Throws ExpressionFault. */
 export function parseFilterPipeline(filters: string): Pipeline {
-  return parsed(filters, (tokenizer) => ({ steps: tokenizer.readFilters().map(parseStep) }));
+  return parsed(filterPipelines, filters, (tokenizer) => ({ steps: tokenizer.readFilters().map(parseStep) }));
 }
 
-function parsed(text: string, parse: (tokenizer: Tokenizer) => Pipeline): Pipeline {
+function parsed(cache: BoundedCache<Pipeline>, text: string, parse: (tokenizer: Tokenizer) => Pipeline): Pipeline {
   const known = cache.get(text);
   if (known !== undefined) return known;
   const pipeline = parseWhole(text, parse);

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { DomainError } from '../../../src/domain/errors.ts';
 import type { Json } from '../../../src/domain/json.ts';
 import { findReferences, type ResolvedToken, resolveReferences } from '../../../src/expressions/references.ts';
+import { evaluateExpression } from '../../../src/expressions/template.ts';
 import { violationsOf } from './violations.ts';
 
 const tokens = new Map<string, ResolvedToken>([
@@ -57,6 +59,13 @@ describe('resolveReferences', () => {
       expect(violationsOf(() => resolve([`{{ config: ${name} }}`]))).to.deep.equal({
         '[0]': ['refers to an unknown configuration value'],
       });
+    }
+  });
+
+  it('leaves the grammar of token attributes as it is', () => {
+    expect(resolve("{{ card-1| json: '$.month' }}{{card-1}}")).to.be.a('string');
+    for (const expression of ["{{| json: '$.month' }}", '{{}}']) {
+      expect(() => evaluateExpression(expression, { data: 1 }), expression).to.throw(DomainError);
     }
   });
 
