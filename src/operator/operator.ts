@@ -1,7 +1,27 @@
+import type { DeclarationChange } from '../domain/declarations.ts';
 import type { Logger } from '../platform/logger.ts';
+import { followChanges } from './change-follower.ts';
+import type { ChangeFollower } from './change-follower.ts';
+import { systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
+import { createDriftWatch } from './drift-watch.ts';
+import { createInternalClient } from './internal-client.ts';
+import { refOf } from './kinds/resources.ts';
+import { Manager } from './manager.ts';
+import { refKey } from './object-ref.ts';
+import { createWorkQueue } from './queue.ts';
+import { AccessRuleReconciler } from './reconcilers/access-rule.ts';
+import { ApplicationReconciler } from './reconcilers/application.ts';
+import { ReactorReconciler } from './reconcilers/reactor.ts';
+import { TenantReconciler } from './reconcilers/tenant.ts';
+import type { ReconcileContext } from './reconcilers/types.ts';
+import { WorkloadReconciler } from './reconcilers/workload.ts';
+import { ResourceController } from './resource-controller.ts';
 import type { ReactorRuntime } from './runtimes/types.ts';
 import type { ResourceSource } from './sources/types.ts';
+import { createStatusWriter } from './status-writer.ts';
+import { createResourceStore } from './store.ts';
+import { createTenantDirectory } from './tenant-directory.ts';
 
 export interface OperatorOptions {
   source: ResourceSource;
@@ -19,10 +39,92 @@ export interface Operator {
   start(): Promise<void>;
   /** Resolves once every resource that was there at the start is reconciled, or refused, or waits for another. */
   readonly reconciled: Promise<void>;
+  /** Stops reconciling; the runtime goes on until it is stopped itself. */
   stop(): Promise<void>;
 }
 
 /** Builds the control plane: resources of `source` are declared to the API, reactors of the API run in `runtime`. */
-export function createOperator(_options: OperatorOptions): Operator {
-  throw new Error('not built yet');
+export function createOperator(options: OperatorOptions): Operator {
+  const { source, runtime, publicBaseUrl, logger, clock = systemClock } = options;
+  const api = createInternalClient(options.internalApi);
+  const store = createResourceStore();
+  const tenants = createTenantDirectory(store);
+  const statusWriter = createStatusWriter(source, store, clock);
+  const drift = createDriftWatch(source);
+
+  const workloads = new WorkloadReconciler({
+    api,
+    runtime,
+    clock,
+    logger,
+    stateChanged: (reactorId) => {
+      const reactor = store.findById(reactorId);
+      if (reactor !== undefined) queue.add(refKey(refOf(reactor)));
+    },
+  });
+  const context: ReconcileContext = {
+    store,
+    source,
+    api,
+    tenants,
+    clock,
+    logger,
+    publicBaseUrl,
+    runtimeStateOf: (reactorId) => workloads.stateOf(reactorId),
+  };
+  const controller = new ResourceController({
+    store,
+    source,
+    statusWriter,
+    drift,
+    logger,
+    reconcilers: {
+      Tenant: new TenantReconciler(context, statusWriter, drift, () => manager.reconcileAll()),
+      Application: new ApplicationReconciler(context, statusWriter, drift),
+      AccessRule: new AccessRuleReconciler(context),
+      Reactor: new ReactorReconciler(context, statusWriter, drift),
+    },
+  });
+  const queue = createWorkQueue({ work: (key) => controller.work(key), clock });
+  const manager = new Manager(store, queue, clock);
+
+  let isFirstResync = true;
+  const react = (change: DeclarationChange) => {
+    if (change.kind === 'resync') {
+      workloads.resync();
+      // The pass that begins once the stream is there covers the first one.
+      if (!isFirstResync) manager.reconcileAll();
+      isFirstResync = false;
+    } else if (change.kind !== 'ping') {
+      manager.declarationChanged(change);
+      if (change.kind === 'reactor') workloads.reactorsChanged();
+    }
+  };
+
+  const { promise: reconciled, resolve: markReconciled } = Promise.withResolvers<void>();
+  let follower: ChangeFollower | undefined;
+  return {
+    reconciled,
+    async start() {
+      await source.start(manager);
+      workloads.start();
+      follower = followChanges(api, clock, logger, react);
+      // Reconciling before the stream is there would miss a change made in between.
+      await Promise.race([follower.connected, elapsed(clock, CONNECT_GRACE_MS)]);
+      manager.begin();
+      void queue.idle().then(markReconciled);
+    },
+    async stop() {
+      manager.stop();
+      await follower?.stop();
+      await Promise.all([queue.stop(), workloads.stop()]);
+      await source.stop();
+    },
+  };
+}
+
+const CONNECT_GRACE_MS = 5_000;
+
+function elapsed(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise((resolve) => void clock.schedule(delayMs, resolve));
 }

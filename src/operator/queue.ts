@@ -18,6 +18,7 @@ export interface WorkQueueOptions {
   clock: Clock;
   /** Keys worked on at the same time. */
   workers?: number;
+  longestBackoffMs?: number;
 }
 
 const FIRST_BACKOFF_MS = 5;
@@ -26,9 +27,10 @@ const WORKERS = 8;
 
 /**
  * Works on keys, each by one worker at a time. A key that is added while it is worked on has its turn again after. A
- * failed key is tried again after 5 ms, then twice as long each time, up to 1,000 s; `add` does not wait for that.
+ * failed key is tried again after 5 ms, then twice as long each time, up to 1,000 s unless told; `add` does not wait for that.
  */
-export function createWorkQueue({ work, clock, workers = WORKERS }: WorkQueueOptions): WorkQueue {
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const { work, clock, workers = WORKERS, longestBackoffMs = LONGEST_BACKOFF_MS } = options;
   const due = new Set<string>();
   const running = new Set<string>();
   const failures = new Map<string, number>();
@@ -77,7 +79,7 @@ export function createWorkQueue({ work, clock, workers = WORKERS }: WorkQueueOpt
     if ('failed' in result) {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
-      if (!due.has(key) && !stopped) addAfter(key, Math.min(FIRST_BACKOFF_MS * 2 ** count, LONGEST_BACKOFF_MS));
+      if (!due.has(key) && !stopped) addAfter(key, Math.min(FIRST_BACKOFF_MS * 2 ** count, longestBackoffMs));
     } else {
       failures.delete(key);
       if (result.requeueAfterMs !== undefined && !due.has(key) && !stopped) addAfter(key, result.requeueAfterMs);

@@ -55,7 +55,10 @@ export function createResourceStore(): ResourceStore {
     },
     list<Kind extends ResourceKind>(kind: Kind, namespace?: string) {
       const namespaces = namespacesOf(kind);
-      const groups = namespace === undefined ? [...namespaces.values()] : [namespaces.get(namespace) ?? new Map()];
+      const groups =
+        namespace === undefined
+          ? [...namespaces.values()]
+          : [namespaces.get(namespace) ?? new Map<string, AnyResource>()];
       return groups.flatMap((resources) => [...resources.values()]) as ResourceOf[Kind][];
     },
     findById: (id) => byId.get(id),

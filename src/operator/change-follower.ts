@@ -1,0 +1,70 @@
+import type { DeclarationChange } from '../domain/declarations.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Clock } from './clock.ts';
+import type { InternalClient } from './internal-client.ts';
+
+export interface ChangeFollower {
+  /** Resolves with the first line of the first connection. */
+  readonly connected: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 2_000;
+
+/** Follows the change stream of the API, connecting again whenever it breaks. */
+export function followChanges(
+  api: InternalClient,
+  clock: Clock,
+  logger: Logger,
+  listener: (change: DeclarationChange) => void,
+): ChangeFollower {
+  const stopping = new AbortController();
+  const { promise: connected, resolve: markConnected } = Promise.withResolvers<void>();
+
+  async function followOnce(): Promise<boolean> {
+    let hasAnswered = false;
+    try {
+      for await (const change of api.changes(stopping.signal)) {
+        hasAnswered = true;
+        markConnected();
+        listener(change);
+      }
+    } catch (error) {
+      if (!stopping.signal.aborted) logger.debug({ error }, 'Lost the change stream of the API');
+    }
+    return hasAnswered;
+  }
+
+  async function follow(): Promise<void> {
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!stopping.signal.aborted) {
+      pauseMs = (await followOnce()) ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      await pause(clock, pauseMs, stopping.signal);
+    }
+  }
+
+  const following = follow();
+  return {
+    connected,
+    async stop() {
+      stopping.abort();
+      await following;
+    },
+  };
+}
+
+function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const cancel = clock.schedule(delayMs, resolve);
+    signal.addEventListener(
+      'abort',
+      () => {
+        cancel();
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,79 @@
+import type { DeclarationChange } from '../domain/declarations.ts';
+import { tenantIdOf, DEFAULT_TENANT } from '../domain/declarations.ts';
+import type { Clock } from './clock.ts';
+import { dependentsOf, everyKey, needsReconciling, referrersOf } from './dependents.ts';
+import { refOf } from './kinds/resources.ts';
+import type { AnyResource } from './kinds/resources.ts';
+import { refKey } from './object-ref.ts';
+import type { WorkQueue } from './queue.ts';
+import { DEFAULT_TENANT_KEY } from './resource-controller.ts';
+import type { CustomResource, ObjectRef, ReferentKind, ResourceKind, ResourceListener } from './sources/types.ts';
+import type { ResourceStore } from './store.ts';
+
+const RESYNC_INTERVAL_MS = 10 * 60 * 1000;
+
+/** Decides which resources are to be looked at: after events of the source, changes in the API, and now and then. */
+export class Manager implements ResourceListener {
+  readonly #store: ResourceStore;
+  readonly #queue: WorkQueue;
+  readonly #clock: Clock;
+  #hasBegun = false;
+  #cancelResync: () => void = () => undefined;
+
+  constructor(store: ResourceStore, queue: WorkQueue, clock: Clock) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#clock = clock;
+  }
+
+  /** Has everything that the source listed looked at, and from now on every change. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.reconcileAll();
+    this.#scheduleResync();
+  }
+
+  stop(): void {
+    this.#cancelResync();
+  }
+
+  applied(resource: CustomResource): void {
+    const now = resource as AnyResource;
+    const before = this.#store.put(now);
+    const own = needsReconciling(now, before) ? [refKey(refOf(now))] : [];
+    this.#add([...own, ...dependentsOf(this.#store, now, before)]);
+  }
+
+  removed(ref: ObjectRef<ResourceKind>): void {
+    const before = this.#store.remove(ref);
+    // The tenant `default` goes back to default values; any other key without a resource comes to nothing.
+    this.#add([refKey(ref), ...dependentsOf(this.#store, undefined, before)]);
+  }
+
+  referentChanged(ref: ObjectRef<ReferentKind>): void {
+    this.#add(referrersOf(this.#store, ref));
+  }
+
+  /** The API holds something else than before: if it was declared, it is put back. */
+  declarationChanged({ id }: Extract<DeclarationChange, { id: string }>): void {
+    const resource = this.#store.findById(id);
+    if (resource !== undefined) this.#add([refKey(refOf(resource))]);
+    else if (id === tenantIdOf(DEFAULT_TENANT)) this.#add([DEFAULT_TENANT_KEY]);
+  }
+
+  reconcileAll(): void {
+    this.#add([DEFAULT_TENANT_KEY, ...everyKey(this.#store)]);
+  }
+
+  #add(keys: Iterable<string>): void {
+    if (!this.#hasBegun) return;
+    for (const key of new Set(keys)) this.#queue.add(key);
+  }
+
+  #scheduleResync(): void {
+    this.#cancelResync = this.#clock.schedule(RESYNC_INTERVAL_MS, () => {
+      this.reconcileAll();
+      this.#scheduleResync();
+    });
+  }
+}

@@ -1,0 +1,179 @@
+import type { ReactorDemand, ReactorInstance, ReactorWorkload } from '../../domain/declarations.ts';
+import type { Clock } from '../clock.ts';
+import { InternalApiError } from '../internal-client.ts';
+import type { InternalClient } from '../internal-client.ts';
+import { createWorkQueue } from '../queue.ts';
+import type { WorkQueue, WorkResult } from '../queue.ts';
+import type { ReactorRuntime, RuntimeState } from '../runtimes/types.ts';
+import { desiredReplicas } from '../scaling.ts';
+import type { DemandHistory } from '../scaling.ts';
+import type { Logger } from '../../platform/logger.ts';
+
+export interface WorkloadOptions {
+  api: InternalClient;
+  runtime: ReactorRuntime;
+  clock: Clock;
+  logger: Logger;
+  /** Told when the instances of a reactor, or what keeps them from running, changed. */
+  stateChanged: (reactorId: string) => void;
+}
+
+const DEMAND_INTERVAL_MS = 1_000;
+const FULL_PASS_INTERVAL_MS = 30_000;
+const LONGEST_BACKOFF_MS = 5_000;
+
+const SCALE = 'scale';
+const CHECKER = 'checker';
+const INSTANCES = 'instances/';
+
+/** A reactor of the API, and what is run of it. */
+interface FollowedReactor extends DemandHistory {
+  workload: ReactorWorkload;
+  /** What the runtime was last asked for. */
+  applied?: { workload: string; replicas: number };
+}
+
+/**
+ * Runs the reactors that the API holds, however they came there, at the scale that their demand asks for, and tells the
+ * API where their instances listen. Without an answer about demand nothing is scaled.
+ */
+export class WorkloadReconciler {
+  readonly #options: WorkloadOptions;
+  readonly #queue: WorkQueue;
+  readonly #reactors = new Map<string, FollowedReactor>();
+  readonly #states = new Map<string, RuntimeState>();
+  #lastPassAt = -Infinity;
+  #announcedChecker: string | undefined;
+
+  constructor(options: WorkloadOptions) {
+    this.#options = options;
+    const work = (key: string) => this.#work(key);
+    this.#queue = createWorkQueue({ work, clock: options.clock, longestBackoffMs: LONGEST_BACKOFF_MS });
+  }
+
+  start(): void {
+    this.#options.runtime.onChange((state) => this.#takeState(state));
+    this.#queue.add(SCALE);
+    this.#queue.add(CHECKER);
+  }
+
+  stop(): Promise<void> {
+    return this.#queue.stop();
+  }
+
+  stateOf(reactorId: string): RuntimeState | undefined {
+    return this.#states.get(reactorId);
+  }
+
+  /** Looks at the API's list now rather than at the next full pass. */
+  reactorsChanged(): void {
+    this.#lastPassAt = -Infinity;
+    this.#queue.add(SCALE);
+  }
+
+  /** Tells the API everything again: it may have restarted, or missed something. */
+  resync(): void {
+    this.#announcedChecker = undefined;
+    this.#queue.add(CHECKER);
+    for (const state of this.#states.values()) this.#queue.add(instancesKey(state));
+    this.reactorsChanged();
+  }
+
+  async #work(key: string): Promise<WorkResult> {
+    try {
+      if (key === SCALE) return await this.#scale();
+      if (key === CHECKER) return await this.#announceChecker();
+      return await this.#announceInstances(key.slice(INSTANCES.length));
+    } catch (error) {
+      this.#options.logger.debug({ error, step: key }, 'Will try a step of running reactors again');
+      return { failed: true };
+    }
+  }
+
+  async #scale(): Promise<WorkResult> {
+    const { api, clock } = this.#options;
+    if (clock.now() - this.#lastPassAt >= FULL_PASS_INTERVAL_MS) {
+      const startedAt = clock.now();
+      await this.#follow(await api.listReactors());
+      this.#lastPassAt = startedAt;
+    }
+    if (this.#reactors.size > 0) {
+      this.#takeDemand(await api.listDemand());
+      for (const reactor of this.#reactors.values()) await this.#apply(reactor);
+    }
+    return { requeueAfterMs: DEMAND_INTERVAL_MS };
+  }
+
+  async #follow(workloads: ReactorWorkload[]): Promise<void> {
+    const { clock, runtime } = this.#options;
+    const present = new Set(workloads.map(({ reactorId }) => reactorId));
+    for (const workload of workloads) {
+      const known = this.#reactors.get(workload.reactorId);
+      const history = { demand: 0, lastDemandAt: clock.now(), replicas: workload.scaling.minReplicas };
+      this.#reactors.set(workload.reactorId, { ...history, ...known, workload });
+    }
+    const running = runtime.list().map(({ tenantId, reactorId }) => ({ tenantId, reactorId }));
+    for (const { tenantId, reactorId } of running.filter((state) => !present.has(state.reactorId))) {
+      await runtime.remove(tenantId, reactorId);
+    }
+    for (const reactorId of this.#reactors.keys()) if (!present.has(reactorId)) this.#reactors.delete(reactorId);
+  }
+
+  #takeDemand(demands: ReactorDemand[]): void {
+    const now = this.#options.clock.now();
+    const totals = new Map<string, number>();
+    for (const { reactorId, inFlight, waiting } of demands) {
+      totals.set(reactorId, (totals.get(reactorId) ?? 0) + inFlight + waiting);
+    }
+    for (const [reactorId, reactor] of this.#reactors) {
+      reactor.demand = totals.get(reactorId) ?? 0;
+      if (reactor.demand > 0) reactor.lastDemandAt = now;
+      reactor.replicas = desiredReplicas(reactor.workload.scaling, reactor, now);
+    }
+  }
+
+  async #apply(reactor: FollowedReactor): Promise<void> {
+    const { workload, replicas, applied } = reactor;
+    const rendered = workload.revision + JSON.stringify(workload.scaling);
+    if (applied?.workload === rendered && applied.replicas === replicas) return;
+    if (applied !== undefined && applied.replicas !== replicas) {
+      const fields = { reactorId: workload.reactorId, from: applied.replicas, to: replicas };
+      this.#options.logger.info(fields, 'Scaled a reactor');
+    }
+    await this.#options.runtime.apply(workload, replicas);
+    reactor.applied = { workload: rendered, replicas };
+  }
+
+  #takeState(state: RuntimeState): void {
+    const before = this.#states.get(state.reactorId);
+    const isGone = state.desired === 0 && state.ready.length === 0 && !this.#reactors.has(state.reactorId);
+    if (isGone) this.#states.delete(state.reactorId);
+    else this.#states.set(state.reactorId, state);
+    this.#queue.add(instancesKey(state));
+    const isSame = before?.ready.length === state.ready.length && before.failure === state.failure;
+    if (!isSame) this.#options.stateChanged(state.reactorId);
+  }
+
+  async #announceInstances(path: string): Promise<WorkResult> {
+    const [tenantId = '', reactorId = ''] = path.split('/');
+    const instances: ReactorInstance[] = this.#states.get(reactorId)?.ready ?? [];
+    await this.#options.api.putInstances(tenantId, reactorId, instances).catch((error: unknown) => {
+      // The reactor is gone from the API already.
+      if (!(error instanceof InternalApiError && error.status === 404)) throw error;
+    });
+    return {};
+  }
+
+  async #announceChecker(): Promise<WorkResult> {
+    const checker = await this.#options.runtime.checker();
+    if (this.#announcedChecker !== checker.address) {
+      await this.#options.api.putChecker(checker);
+      this.#announcedChecker = checker.address;
+    }
+    return { requeueAfterMs: DEMAND_INTERVAL_MS };
+  }
+}
+
+function instancesKey({ tenantId, reactorId }: RuntimeState): string {
+  return `${INSTANCES}${tenantId}/${reactorId}`;
+}
