@@ -1,0 +1,174 @@
+import { expect } from 'chai';
+import { ERROR_CLASSES } from '../../../src/reactors/errors.ts';
+import { createReactorHarness } from '../../support/reactors.ts';
+import type { ReactorHarness } from '../../support/reactors.ts';
+
+const inFunction = (body: string): string => `module.exports = async function (req) { ${body} }`;
+
+describe('the contract of reactor code', function () {
+  this.timeout(60_000);
+  let reactors: ReactorHarness;
+  before(() => {
+    reactors = createReactorHarness();
+  });
+  after(() => reactors.stop());
+
+  async function run(body: string, args: Record<string, string | number> = {}) {
+    const reactor = await reactors.deploy(inFunction(body), { configuration: { url: 'https://a.example' } });
+    const outcome = await reactor.invoke(args);
+    await reactors.runtime.remove(reactor.workload.tenantId, reactor.workload.reactorId);
+    return outcome;
+  }
+
+  it('gets arguments, configuration and no svc without an application', async () => {
+    expect(await run('return { raw: req, tokenize: { n: req.args.n } }', { n: 1 })).to.deep.equal({
+      kind: 'returned',
+      raw: { args: { n: 1 }, configuration: { url: 'https://a.example' }, svc: null },
+      tokenize: { n: 1 },
+    });
+  });
+
+  it('may return neither raw nor tokenize', async () => {
+    expect(await run('return {}')).to.deep.equal({ kind: 'returned' });
+  });
+
+  for (const body of ['', 'return null', 'return 7', 'return { raw: () => 1 }', 'return { raw: 1n }']) {
+    it(`refuses the result of "${body}"`, async () => {
+      expect(await run(body)).to.deep.equal({ kind: 'invalid-result' });
+    });
+  }
+
+  it('answers each error class with its status and its errors', async () => {
+    const reactor = await reactors.deploy(
+      inFunction(`const errors = require('@tokenkeep/errors');
+        if (errors[req.args.name] !== globalThis[req.args.name]) return {};
+        throw new errors[req.args.name](req.args.argument)`),
+    );
+    for (const [name, { status, title }] of Object.entries(ERROR_CLASSES)) {
+      const outcome = await reactor.invoke({ name, argument: 'wrong' });
+      expect(outcome, name).to.deep.equal({ kind: 'threw', status, title, errors: { error: ['wrong'] } });
+    }
+  });
+
+  for (const [argument, errors] of [
+    [`'one'`, { error: ['one'] }],
+    [`['one', 2]`, { error: ['one', '2'] }],
+    [`new TypeError('inner')`, { error: ['inner'] }],
+    [`{ card: 'declined', cvc: ['short', 'odd'] }`, { card: ['declined'], cvc: ['short', 'odd'] }],
+  ] as const) {
+    it(`turns the argument ${argument} into errors`, async () => {
+      const outcome = await run(`throw new BadRequestError(${argument})`);
+      expect(outcome).to.have.property('errors').that.deep.equals(errors);
+    });
+  }
+
+  it('keeps its error bodies where code has put toJSON on every object', async () => {
+    const outcome = await run(`Object.prototype.toJSON = () => 'mine'; throw new RateLimitError(['slow', 'down'])`);
+    expect(outcome).to.deep.include({ status: 429, errors: { error: ['slow', 'down'] } });
+  });
+
+  it('passes a custom response on as it is', async () => {
+    const outcome = await run(
+      `throw new CustomHttpResponseError({ status: 418, headers: { 'x-pot': 'tea' }, body: { short: true } })`,
+    );
+    expect(outcome).to.deep.equal({
+      kind: 'custom-response',
+      status: 418,
+      headers: { 'x-pot': 'tea' },
+      body: { short: true },
+    });
+  });
+
+  for (const response of [
+    `{ status: 99 }`,
+    `{ status: 200, headers: { 'a b': 'c' } }`,
+    `{ status: 200, headers: { a: 'b\\r\\nc: d' } }`,
+  ]) {
+    it(`refuses the custom response ${response}`, async () => {
+      expect(await run(`throw new CustomHttpResponseError(${response})`)).to.deep.equal({ kind: 'invalid-result' });
+    });
+  }
+
+  for (const thrown of [
+    `new Error('4242424242424242')`,
+    `'4242424242424242'`,
+    `Object.create(BadRequestError.prototype)`,
+  ]) {
+    it(`tells nothing of the thrown ${thrown} but its kind`, async () => {
+      const outcome = await run(`throw ${thrown}`);
+      expect(outcome).to.deep.include({ kind: 'threw', status: 500 });
+      expect(JSON.stringify(outcome)).not.to.contain('4242');
+    });
+  }
+
+  it('names the built-in error and the line of an unclassed throw', async () => {
+    expect(await run('\n\nnull.x')).to.have.property('detail', 'TypeError at line 3');
+  });
+
+  it('has the globals of a server without the network', async () => {
+    const outcome = await run(`
+      const params = new URL('https://a.example:8443/p?x=1&x=2#h').searchParams;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      console.log('goes nowhere');
+      const copy = structuredClone({ at: new Date(0), map: new Map([[1, { deep: [2] }]]) });
+      return { raw: {
+        params: params.getAll('x'), host: new URL('../q', 'https://b.example/x/y/').href,
+        text: new TextDecoder().decode(new TextEncoder().encode('hé€😀')),
+        base64: btoa('abc') + atob('ZGVm'), at: copy.at.toISOString(), deep: copy.map.get(1).deep,
+        uuid: /^[0-9a-f-]{36}$/.test(crypto.randomUUID()),
+        absent: [typeof fetch, typeof process, typeof WebAssembly, typeof SharedArrayBuffer, typeof WeakRef],
+      } }`);
+    expect(outcome)
+      .to.have.property('raw')
+      .that.deep.equals({
+        params: ['1', '2'],
+        host: 'https://b.example/x/q',
+        text: 'hé€😀',
+        base64: 'YWJjdef',
+        at: '1970-01-01T00:00:00.000Z',
+        deep: [2],
+        uuid: true,
+        absent: ['undefined', 'undefined', 'undefined', 'undefined', 'undefined'],
+      });
+  });
+
+  it('requires the modules that are listed', async () => {
+    const outcome = await run(`
+      const { createHash, createHmac, randomBytes } = require('node:crypto');
+      const { Buffer } = require('buffer');
+      const EventEmitter = require('events');
+      const emitter = new EventEmitter();
+      let heard = 0;
+      emitter.once('x', (n) => { heard += n }); emitter.emit('x', 2); emitter.emit('x', 2);
+      return { raw: {
+        hash: createHash('sha256').update('a').update('b').digest('hex'),
+        hmac: createHmac('sha256', 'key').update('data').digest('base64'),
+        random: randomBytes(16).length,
+        buffer: Buffer.concat([Buffer.from('é'), Buffer.from('00ff', 'hex')]).toString('base64'),
+        number: Buffer.from([1, 2, 3, 4]).readUInt32BE(0), slice: Buffer.from('abcdef').slice(1, 3).toString(),
+        heard,
+        query: require('querystring').stringify({ a: [1, 2], b: 'ü' }), parsed: require('querystring').parse('a=1&a=2&b=%C3%BC').a,
+        util: require('util').format('%s-%d', 'a', 2), equal: require('util').isDeepStrictEqual({ a: [1] }, { a: [1] }),
+        v5: require('uuid').v5('hello', '6ba7b810-9dad-11d1-80b4-00c04fd430c8'), valid: require('uuid').validate(require('uuid').v4()),
+        url: new (require('url').URL)('http://x').host,
+      } }`);
+    expect(outcome)
+      .to.have.property('raw')
+      .that.deep.equals({
+        hash: 'fb8e20fc2e4c3f248c60c39bd652f3c1347298bb977b8b4d5903b85055620603',
+        hmac: 'UDH+PZicbRU3oBP6bnOdojRj/a7DtwE32Cjjas4iG9A=',
+        random: 16,
+        buffer: 'w6kA/w==',
+        number: 0x01020304,
+        slice: 'bc',
+        heard: 2,
+        query: 'a=1&a=2&b=%C3%BC',
+        parsed: ['1', '2'],
+        util: 'a-2',
+        equal: true,
+        v5: '9342d47a-1bab-5709-9869-c840b2eac501',
+        valid: true,
+        url: 'x',
+      });
+  });
+});

@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ReactorInstance } from '../../../src/domain/declarations.ts';
+import { createReactorHarness, stateOf, until, workloadOf } from '../../support/reactors.ts';
+import type { ReactorHarness } from '../../support/reactors.ts';
+
+/** Processes below this one, as /proc has them: pid and those under it. */
+function descendants(pid: number): number[] {
+  const parents = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        return state === 'Z' ? [] : [[Number(name), Number(parent)] as const];
+      } catch {
+        return [];
+      }
+    });
+  const below = (of: number): number[] =>
+    parents.filter(([, parent]) => parent === of).flatMap(([id]) => [id, ...below(id)]);
+  return below(pid);
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+describe('the life of reactor instances', function () {
+  this.timeout(60_000);
+  let reactors: ReactorHarness;
+  beforeEach(() => {
+    reactors = createReactorHarness();
+  });
+  afterEach(() => reactors.stop());
+
+  it('leaves no process behind when the parent is killed', async () => {
+    const entry = fileURLToPath(new URL('../../support/reactor-parent.ts', import.meta.url));
+    const parent = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', entry], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise((resolve) => parent.stdout.once('data', resolve));
+    const below = descendants(parent.pid!);
+    expect(below).to.have.length(3);
+    parent.kill('SIGKILL');
+    await until(() => !below.some(isAlive), 5_000);
+  });
+
+  it('ends every process within 5 s when it is stopped, also in the middle of a run', async () => {
+    const reactor = await reactors.deploy('module.exports = async () => { while (1); }');
+    const running = reactor.invoke();
+    const below = descendants(process.pid);
+    await until(() => reactors.client.demand().length === 1);
+    const begun = performance.now();
+    await reactors.runtime.stop();
+    expect(performance.now() - begun).to.be.below(5_000);
+    expect(below.filter(isAlive)).to.deep.equal([]);
+    expect((await running).kind).to.equal('crashed');
+  });
+
+  it('replaces a revision without failing an invocation', async () => {
+    const reactor = await reactors.deploy('module.exports = async () => ({ raw: 1 })');
+    const { tenantId, reactorId } = reactor.workload;
+    let revision = reactor.workload.revision;
+    let swapped = false;
+    const seen = new Set<unknown>();
+    const traffic = (async () => {
+      while (!swapped) {
+        const outcome = await reactor.invoke({}, { revision });
+        expect(outcome.kind).to.equal('returned');
+        seen.add((outcome as { raw: unknown }).raw);
+      }
+    })();
+    const next = workloadOf('module.exports = async () => ({ raw: 2 })', { reactorId });
+    await reactors.runtime.apply(next, 1);
+    await until(() => stateOf(reactors.runtime, next)!.ready.some((instance) => instance.revision === next.revision));
+    expect(stateOf(reactors.runtime, next)!.ready).to.have.length(2);
+    revision = next.revision;
+    await until(() => seen.has(2) && stateOf(reactors.runtime, next)!.ready.length === 1);
+    swapped = true;
+    await traffic;
+    expect([...seen]).to.deep.equal([1, 2]);
+    await reactors.runtime.remove(tenantId, reactorId);
+    expect(stateOf(reactors.runtime, next)).to.equal(undefined);
+  });
+
+  it('starts an instance again that was killed', async () => {
+    const reactor = await reactors.deploy('module.exports = async () => ({ raw: 1 })');
+    const [supervisor] = descendants(process.pid);
+    const before = stateOf(reactors.runtime, reactor.workload)!.ready[0]!.address;
+    process.kill(supervisor!, 'SIGKILL');
+    await until(() => {
+      const [instance] = stateOf(reactors.runtime, reactor.workload)!.ready;
+      return instance !== undefined && instance.address !== before;
+    });
+    expect(await reactor.invoke()).to.deep.equal({ kind: 'returned', raw: 1 });
+  });
+
+  it('scales to the number asked for, and to none', async () => {
+    const reactor = await reactors.deploy('module.exports = async () => ({ raw: 1 })', {}, 2);
+    await reactors.runtime.apply(reactor.workload, 0);
+    await until(() => descendants(process.pid).length === 0);
+    expect(stateOf(reactors.runtime, reactor.workload)).to.deep.include({ ready: [], desired: 0 });
+  });
+
+  it('says what a person can act on when code cannot be loaded', async () => {
+    const workload = workloadOf('\nmodule.exports = {');
+    await reactors.runtime.apply(workload, 1);
+    await until(() => stateOf(reactors.runtime, workload)?.failure !== undefined);
+    expect(stateOf(reactors.runtime, workload)!.failure).to.equal('The code has a syntax error (line 3).');
+  });
+
+  it('says so when the code had to be stopped again and again', async () => {
+    const reactor = await reactors.deploy('module.exports = async () => { while (1); }', { timeoutSeconds: 0.1 });
+    for (let run = 0; run < 5; run += 1) await reactor.invoke();
+    await until(() => stateOf(reactors.runtime, reactor.workload)?.failure !== undefined);
+    expect(stateOf(reactors.runtime, reactor.workload)!.failure).to.match(/stopped 5 times .* did not finish in time/);
+  });
+
+  it('lets an invocation end that runs when its reactor is removed', async () => {
+    const reactor = await reactors.deploy(
+      'module.exports = async () => { await new Promise((r) => setTimeout(r, 300)); return { raw: 1 } }',
+    );
+    const running = reactor.invoke();
+    const [{ address, credential }] = stateOf(reactors.runtime, reactor.workload)!.ready as [ReactorInstance];
+    const headers = { authorization: `Bearer ${credential}` };
+    await until(async () => (await fetch(`${address}/readyz`, { headers })).status === 503);
+    await reactors.runtime.remove(reactor.workload.tenantId, reactor.workload.reactorId);
+    expect(await running).to.deep.equal({ kind: 'returned', raw: 1 });
+  });
+
+  it('gives the code no environment, no files and no argument to read', async () => {
+    await reactors.deploy('module.exports = async () => ({})', { configuration: { password: 'pa55word' } });
+    for (const pid of descendants(process.pid)) {
+      const visible = readFileSync(`/proc/${pid}/environ`, 'utf8') + readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      expect(visible).not.to.contain('pa55word');
+    }
+    const child = descendants(process.pid).at(-1)!;
+    expect(readFileSync(`/proc/${child}/environ`, 'utf8')).to.equal('');
+    expect(readFileSync(`/proc/${child}/cmdline`, 'utf8'))
+      .to.contain('--jitless')
+      .and.contain('--permission');
+    expect(readFileSync(`/proc/${child}/limits`, 'utf8')).to.match(/Max core file size +0 +0/);
+  });
+});

@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { ReactorInstance } from '../../../src/domain/declarations.ts';
+import { createReactorClient } from '../../../src/reactors/client.ts';
+import type { ReactorClient } from '../../../src/reactors/client.ts';
+import { BUSY_HEADER, CONCURRENCY_HEADER } from '../../../src/reactors/protocol.ts';
+import type { InvokeRequest } from '../../../src/reactors/protocol.ts';
+import type { InvocationOutcome } from '../../../src/reactors/types.ts';
+
+interface LocalInstance {
+  instance: ReactorInstance;
+  requests: InvokeRequest[];
+}
+
+/** Answers each request in the order in which they come; a held one once `release` is called. */
+type Behaviour = (request: InvokeRequest, nth: number) => Promise<number | InvocationOutcome | 'reset'>;
+
+describe('the client of reactors', () => {
+  const closers: (() => void)[] = [];
+  let client: ReactorClient;
+  beforeEach(() => {
+    client = createReactorClient({ maxWaitMs: 400, maxWaiting: 3 });
+  });
+  afterEach(async () => {
+    await client.stop();
+    closers.splice(0).forEach((close) => close());
+  });
+
+  async function instance(behave: Behaviour, { revision = 'r1', concurrency = 1 } = {}): Promise<LocalInstance> {
+    const requests: InvokeRequest[] = [];
+    const listener: RequestListener = (request, response) => {
+      let text = '';
+      request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      request.on('end', () => {
+        const body = JSON.parse(text) as InvokeRequest;
+        void behave(body, requests.push(body)).then((answer) => {
+          if (answer === 'reset') return (request.socket as Socket).resetAndDestroy();
+          response.setHeader(CONCURRENCY_HEADER, String(concurrency));
+          if (typeof answer === 'object') return response.end(JSON.stringify(answer));
+          if (answer === 503) response.setHeader(BUSY_HEADER, '1');
+          response.statusCode = answer;
+          return response.end();
+        });
+      });
+    };
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return { instance: { address, credential: 'c', revision }, requests };
+  }
+
+  const returned: InvocationOutcome = { kind: 'returned', raw: 1 };
+  const put = (...locals: LocalInstance[]) =>
+    client.instances.replace(
+      't',
+      'r',
+      locals.map((local) => local.instance),
+    );
+  const invoke = (revision = 'r1', args: string | null = null) =>
+    client.invoke({ tenantId: 't', reactorId: 'r', revision, args, traceId: 'trace', timeoutMs: 1_000 });
+
+  it('holds an invocation until an instance is there', async () => {
+    const outcome = invoke();
+    expect(client.demand()).to.deep.equal([{ tenantId: 't', reactorId: 'r', inFlight: 0, waiting: 1 }]);
+    put(await instance(async () => returned));
+    expect(await outcome).to.deep.equal(returned);
+    expect(client.demand()).to.deep.equal([]);
+  });
+
+  it('gives up when no instance comes in time', async () => {
+    expect(await invoke()).to.deep.equal({ kind: 'unavailable' });
+  });
+
+  it('waits for the revision that was asked for', async () => {
+    const other = await instance(async () => returned, { revision: 'r2' });
+    put(other);
+    expect(await invoke('r1')).to.deep.equal({ kind: 'unavailable' });
+    expect(other.requests).to.be.empty;
+  });
+
+  it('refuses invocations beyond those that may wait', async () => {
+    const held = [invoke(), invoke(), invoke()];
+    expect(await invoke()).to.deep.equal({ kind: 'unavailable' });
+    put(await instance(async () => returned));
+    expect(await Promise.all(held)).to.deep.equal([returned, returned, returned]);
+  });
+
+  it('runs what waits in the order in which it came', async () => {
+    const held = ['a', 'b', 'c'].map((args) => invoke('r1', args));
+    const local = await instance(async () => returned);
+    put(local);
+    await Promise.all(held);
+    expect(local.requests.map(({ args }) => args)).to.deep.equal(['a', 'b', 'c']);
+  });
+
+  it('sends an instance no more at a time than it says that it runs', async () => {
+    let running = 0;
+    let most = 0;
+    const local = await instance(
+      async () => {
+        most = Math.max(most, (running += 1));
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        return returned;
+      },
+      { concurrency: 2 },
+    );
+    put(local);
+    await invoke();
+    await Promise.all([invoke(), invoke(), invoke(), invoke()]);
+    expect(most).to.equal(2);
+  });
+
+  it('prefers the instance with less to do', async () => {
+    const release = Promise.withResolvers<InvocationOutcome>();
+    const busy = await instance(() => release.promise);
+    const idle = await instance(async () => returned);
+    put(busy, idle);
+    const first = invoke();
+    await invoke();
+    await invoke();
+    release.resolve(returned);
+    await first;
+    expect([busy.requests.length, idle.requests.length]).to.deep.equal([1, 2]);
+  });
+
+  it('takes an invocation that was refused as busy elsewhere', async () => {
+    put(await instance(async () => 503), await instance(async () => returned));
+    expect(await invoke()).to.deep.equal(returned);
+  });
+
+  it('tries a busy instance again until it is free', async () => {
+    put(await instance(async (_request, nth) => (nth < 3 ? 503 : returned)));
+    expect(await invoke()).to.deep.equal(returned);
+  });
+
+  it('takes an invocation elsewhere when nobody listens', async () => {
+    const gone = { instance: { address: 'http://127.0.0.1:1', credential: 'c', revision: 'r1' }, requests: [] };
+    put(gone, await instance(async () => returned));
+    expect(await invoke()).to.deep.equal(returned);
+  });
+
+  it('never repeats an invocation whose connection broke after it was sent', async () => {
+    const breaks = await instance(async () => 'reset');
+    const other = await instance(async () => returned);
+    put(breaks, other);
+    expect(await invoke()).to.deep.equal({ kind: 'crashed' });
+    expect([breaks.requests.length, other.requests.length]).to.deep.equal([1, 0]);
+  });
+
+  it('fails what waits when it is stopped', async () => {
+    const held = invoke();
+    await client.stop();
+    expect(await held).to.deep.equal({ kind: 'unavailable' });
+    expect(await invoke()).to.deep.equal({ kind: 'unavailable' });
+  });
+});
