@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createDataKeyStore, hasDataKeys } from '../../../src/data/data-keys.ts';
+import { createDataKeys } from '../../../src/keys/data-keys.ts';
+import { createKeyedHasher, type KeyedHasher } from '../../../src/keys/keyed-hashes.ts';
+import { openKeyring } from '../../../src/keys/keyring.ts';
+import { createSealer, SealBroken, type Sealer } from '../../../src/keys/sealing.ts';
+import { systemClock } from '../../../src/platform/clock.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { storedTenant } from '../../support/rows.ts';
+
+describe('sealing and hashing over stored data keys', () => {
+  let test: TestDatabase;
+  let folder: string;
+  let tenantId: string;
+  let otherTenantId: string;
+  let sealer: Sealer;
+  let hasher: KeyedHasher;
+  const place = (rowId: string, tenant = tenantId) => ({ tenantId: tenant, table: 'tokens', rowId, column: 'data' });
+
+  async function createProcess(): Promise<{ sealer: Sealer; hasher: KeyedHasher }> {
+    const management = await openKeyring(join(folder, 'keyring.json'), { isNeeded: () => hasDataKeys(test.database) });
+    const dataKeys = createDataKeys({ management, store: createDataKeyStore(test.database), clock: systemClock });
+    return { sealer: createSealer(dataKeys), hasher: createKeyedHasher(dataKeys) };
+  }
+
+  async function expectBroken(work: Promise<unknown>): Promise<void> {
+    const error = await work.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(SealBroken);
+  }
+
+  before(async () => {
+    test = await createTestDatabase();
+    folder = await mkdtemp(join(tmpdir(), 'tokenkeep-sealing-'));
+    tenantId = await storedTenant(test.database);
+    otherTenantId = await storedTenant(test.database);
+    ({ sealer, hasher } = await createProcess());
+  });
+  after(async () => {
+    await test.dispose();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('opens in another process what this one sealed', async () => {
+    const sealed = await sealer.seal(place('a'), 'secret');
+    expect((await (await createProcess()).sealer.open(place('a'), sealed)).toString()).to.equal('secret');
+  });
+
+  it('keeps JSON as it was', async () => {
+    const value = { number: '4242', nested: [1, null, true, 'ü'] };
+    expect(await sealer.openJson(place('a'), await sealer.sealJson(place('a'), value))).to.deep.equal(value);
+  });
+
+  it('seals many values of several tenants, in order', async () => {
+    const places = [place('a'), place('b', otherTenantId), place('c')];
+    const sealed = await sealer.sealMany(places.map((at, index) => ({ place: at, plaintext: `value ${index}` })));
+    const opened = await sealer.openMany(places.map((at, index) => ({ place: at, sealed: sealed[index]! })));
+    expect(opened.map(String)).to.deep.equal(['value 0', 'value 1', 'value 2']);
+  });
+
+  it('refuses all of many where one was swapped with another', async () => {
+    const [first, second] = await sealer.sealMany(['a', 'b'].map((row) => ({ place: place(row), plaintext: row })));
+    await expectBroken(
+      sealer.openMany([
+        { place: place('a'), sealed: second! },
+        { place: place('b'), sealed: first! },
+      ]),
+    );
+  });
+
+  it('refuses a value of another tenant, even with the row of its key copied', async () => {
+    const sealed = await sealer.seal(place('a'), 'secret');
+    await expectBroken(sealer.open(place('a', otherTenantId), sealed));
+    await test.database.run(
+      {
+        text: `
+          insert into data_keys (tenant_id, data_key_id, purpose, wrapped, active, uses, created_at)
+          select $1, data_key_id, purpose, wrapped, false, uses, created_at from data_keys
+          where tenant_id = $2 and purpose = 'data'`,
+      },
+      [otherTenantId, tenantId],
+    );
+    const error = await (await createProcess()).sealer.open(place('a', otherTenantId), sealed).catch((e: unknown) => e);
+    expect(error)
+      .to.be.instanceOf(Error)
+      .with.property('message')
+      .that.matches(/does not unwrap/);
+  });
+
+  it('refuses what is no sealed value', async () => {
+    for (const junk of [Buffer.alloc(0), Buffer.from('{"number":"4242"}'), randomBytes(200)]) {
+      await expectBroken(sealer.open(place('a'), junk));
+    }
+  });
+
+  it('gives no code back once its key is destroyed', async () => {
+    const at = { ...place('a'), column: 'cvc' };
+    const sealed = await sealer.sealCvc(at, '123', 3600);
+    expect((await sealer.open(at, sealed)).toString()).to.equal('123');
+    await test.database.run({ text: `delete from data_keys where purpose = 'cvc'` });
+    await expectBroken((await createProcess()).sealer.open(at, sealed));
+  });
+
+  it('fingerprints alike in every process, and differently by type, value and tenant', async () => {
+    const fingerprint = await hasher.fingerprint(tenantId, 'card', '4242');
+    expect(await (await createProcess()).hasher.fingerprint(tenantId, 'card', '4242')).to.deep.equal(fingerprint);
+    const others = await Promise.all([
+      hasher.fingerprint(tenantId, 'card_number', '4242'),
+      hasher.fingerprint(tenantId, 'card4', '242'),
+      hasher.fingerprint(tenantId, 'card', '4243'),
+      hasher.fingerprint(otherTenantId, 'card', '4242'),
+      hasher.searchHash(tenantId, '4242'),
+    ]);
+    expect(new Set([fingerprint, ...others].map((hash) => hash.toString('hex'))).size).to.equal(6);
+    expect(fingerprint).to.have.length(32);
+  });
+
+  it('hashes search values alike in every process, and differently by tenant', async () => {
+    const hash = await hasher.searchHash(tenantId, 'x');
+    expect(await (await createProcess()).hasher.searchHash(tenantId, 'x')).to.deep.equal(hash);
+    expect(await hasher.searchHash(otherTenantId, 'x')).not.to.deep.equal(hash);
+  });
+});
