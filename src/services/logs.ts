@@ -6,6 +6,11 @@ import { INSTANT_FORMATS, parseInstant } from '../domain/instants.ts';
 import type { LogEntry } from '../domain/logs.ts';
 import { type Cursors, cutPage } from './cursors.ts';
 
+export interface LogParts {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}
+
 export interface LogFilter {
   entity_type?: string;
   entity_id?: string;
@@ -22,7 +27,7 @@ function readDate(text: string | undefined, path: string, violations: ViolationC
 
 /** The tenant's log after a cursor, newest first, as far back as the tenant's log retention reaches. */
 export async function followLogs(
-  { database, cursors }: { readonly database: Database; readonly cursors: Cursors },
+  { database, cursors }: LogParts,
   caller: Caller,
   filter: LogFilter,
   { start, size }: { start?: string; size: number },

@@ -8,7 +8,8 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 import { REACTOR_LIMITS, type Reactor } from '../../domain/reactors.ts';
 import { findReferences, resolveReferences } from '../../expressions/references.ts';
 import type { ReactorClient } from '../../reactors/client.ts';
-import type { InvocationOutcome } from '../../reactors/types.ts';
+import { FAILURES } from '../../reactors/errors.ts';
+import type { CustomResponse } from '../../reactors/types.ts';
 import type { Audit } from '../audit.ts';
 import type { Authentication } from '../authentication.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
@@ -39,9 +40,16 @@ export interface ReactRequest {
 /** Checks of token objects and their rendering, which are the API's. */
 export type TokenSurface = Pick<TokenizeOptions, 'check'> & { render: RenderToken };
 
-/** What the code gave, its tokens stored; or how it failed. */
-export type ReactOutcome =
-  { kind: 'done'; raw?: Json; tokens?: Json } | Exclude<InvocationOutcome, { kind: 'returned' }>;
+/** What the code gave, its tokens stored; what it wants answered in its own words; or how it failed. */
+export type ReactOutcome = { kind: 'done'; raw?: Json; tokens?: Json } | CustomResponse | ReactFailure;
+
+export interface ReactFailure {
+  kind: 'failed';
+  status: number;
+  title: string;
+  detail?: string;
+  errors?: Record<string, string[]>;
+}
 
 async function resolveArguments(
   parts: ReactParts,
@@ -114,7 +122,9 @@ export async function react(
   const resolved = await resolveArguments(parts, caller, reactor!, args, render);
   await parts.audit.record([logEntry(actorOf(caller), 'react', 'reactor', reactorId)]);
   const outcome = await invoke(parts, caller, reactor!, resolved, traceId);
-  if (outcome.kind !== 'returned') return outcome;
+  if (outcome.kind === 'custom-response') return outcome;
+  if (outcome.kind === 'threw') return { ...outcome, kind: 'failed' };
+  if (outcome.kind !== 'returned') return { kind: 'failed', ...FAILURES[outcome.kind] };
   const { raw, tokenize: payload } = outcome;
   return {
     kind: 'done',

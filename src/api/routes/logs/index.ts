@@ -1,7 +1,5 @@
-import type { Database } from '../../../data/database.ts';
 import { LOG_ENTITY_TYPES, type LogEntry } from '../../../domain/logs.ts';
-import type { Cursors } from '../../../services/cursors.ts';
-import { followLogs, type LogFilter } from '../../../services/logs.ts';
+import { followLogs, type LogFilter, type LogParts } from '../../../services/logs.ts';
 import { type CursorQuery, presentCursorPage } from '../../pagination.ts';
 import { type Route, route } from '../../route.ts';
 import { cursorEnvelope, cursorParameters } from '../../schemas/common.ts';
@@ -28,7 +26,7 @@ function presentEntityType(value: string) {
   return { display_name: words[0]!.toUpperCase() + words.slice(1), value };
 }
 
-export function logRoutes(parts: { readonly database: Database; readonly cursors: Cursors }): Route[] {
+export function logRoutes(parts: LogParts): Route[] {
   return [
     route<unknown, CursorQuery & LogFilter>({
       method: 'get',

@@ -1,5 +1,3 @@
-import { FAILURES } from '../../../reactors/errors.ts';
-import type { CustomResponse } from '../../../reactors/types.ts';
 import type { ReactOutcome } from '../../../services/reactors/react.ts';
 import type { ApiReply } from '../../route.ts';
 
@@ -16,7 +14,7 @@ const FRAMING = new Set([
   'upgrade',
 ]);
 
-function presentCustom({ status, headers, body }: CustomResponse): ApiReply {
+function presentCustom({ status, headers, body }: Extract<ReactOutcome, { kind: 'custom-response' }>): ApiReply {
   const kept = Object.entries(headers).filter(([name]) => !FRAMING.has(name.toLowerCase()));
   const contentType = kept.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? 'application/json';
   const bodiless = status === 204 || status === 304;
@@ -41,15 +39,11 @@ export function presentOutcome(outcome: ReactOutcome, traceId: string): ApiReply
     }
     case 'custom-response':
       return presentCustom(outcome);
-    case 'threw': {
+    case 'failed': {
       const { status, title, detail = title, errors } = outcome;
+      const headers: Record<string, string> = status === 503 ? { 'Retry-After': '1' } : {};
       const body = { ...problem, title, status, detail, ...(errors ? { errors } : {}) };
-      return { status, body, contentType: PROBLEM, verbatim: true };
-    }
-    default: {
-      const { status, title } = FAILURES[outcome.kind];
-      const headers: Record<string, string> = outcome.kind === 'unavailable' ? { 'Retry-After': '1' } : {};
-      return { status, body: { ...problem, title, status, detail: title }, contentType: PROBLEM, headers };
+      return { status, headers, body, contentType: PROBLEM, verbatim: true };
     }
   }
 }

@@ -1,0 +1,167 @@
+import { createApp } from '../api/app.ts';
+import { createInternalApp } from '../api/internal/app.ts';
+import { applicationKeyRoutes } from '../api/routes/application-keys/index.ts';
+import { applicationRoutes } from '../api/routes/applications/index.ts';
+import { logRoutes } from '../api/routes/logs/index.ts';
+import { reactorRoutes } from '../api/routes/reactors/index.ts';
+import { tokenRoutes } from '../api/routes/tokens/index.ts';
+import { listenForChanges } from '../data/changes.ts';
+import { createDataKeyStore } from '../data/data-keys.ts';
+import type { Database } from '../data/database.ts';
+import { findKeyAccess } from '../data/key-access.ts';
+import { insertLogs } from '../data/logs.ts';
+import { createDataKeys } from '../keys/data-keys.ts';
+import type { KeyManagement } from '../keys/key-management.ts';
+import { createKeyedHasher } from '../keys/keyed-hashes.ts';
+import { createSealer } from '../keys/sealing.ts';
+import type { Clock } from '../platform/clock.ts';
+import { createHealth } from '../platform/health.ts';
+import { startHttpServer } from '../platform/http-server.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Metrics } from '../platform/metrics.ts';
+import type { ShutdownStack } from '../platform/shutdown.ts';
+import { createReactorClient } from '../reactors/client.ts';
+import { createAudit } from '../services/audit.ts';
+import { createAuthentication, type AccessRecord } from '../services/authentication.ts';
+import { createChangeFeed } from '../services/change-feed.ts';
+import { createCursors } from '../services/cursors.ts';
+import { createReactorVault } from '../services/reactors/vault.ts';
+import { createSweeper } from '../services/sweeper.ts';
+import { createTokenVault } from '../services/tokens/vault.ts';
+
+export interface ApiOptions {
+  readonly database: Database;
+  /** For the connection that listens to changes; may hold a password. */
+  readonly connectionString: string;
+  readonly keyManagement: KeyManagement;
+  readonly host: string;
+  readonly port: number;
+  readonly internalPort: number;
+  /** What the control plane presents to the internal API. */
+  readonly internalToken: string;
+  readonly headerPrefixes: readonly string[];
+  readonly version: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Takes what has been started, last started first. */
+  readonly shutdown: ShutdownStack;
+}
+
+export interface Api {
+  readonly port: number;
+  readonly internalPort: number;
+  /** Lets `GET /readyz` answer 200 from now on, as long as what it depends on answers. */
+  becomeReady(): void;
+}
+
+/** Requests in flight may take this long once the API is asked to stop, in ms. */
+const GRACE_MS = 5_000;
+
+async function accessOf(database: Database, digest: string): Promise<AccessRecord | undefined> {
+  const access = await findKeyAccess(database, digest);
+  if (access === undefined) return undefined;
+  const { keyId: _, expiresAt, ...caller } = access;
+  return { caller, endsAt: expiresAt?.getTime() ?? Infinity };
+}
+
+/** Where a server that listens on this address is reached from the same machine. */
+export function urlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
+}
+
+/** Builds the data plane over a migrated database, and listens. */
+export async function startApi(options: ApiOptions): Promise<Api> {
+  const { database, clock, logger, metrics, shutdown, headerPrefixes } = options;
+  const dataKeys = createDataKeys({
+    management: options.keyManagement,
+    store: createDataKeyStore(database),
+    clock,
+  });
+  const sealer = createSealer(dataKeys);
+  const hasher = createKeyedHasher(dataKeys);
+  const audit = createAudit((entries) => insertLogs(database, entries));
+  const authentication = createAuthentication({ findAccess: (digest) => accessOf(database, digest), clock });
+  const cursors = createCursors(hasher);
+  const changes = createChangeFeed();
+  const client = createReactorClient();
+  shutdown.push('reactor client', () => client.stop());
+
+  const health = createHealth();
+  let ready = false;
+  health.addCheck('postgres', () => database.ping());
+  health.addCheck('startup', async () => {
+    if (!ready) throw new Error('still starting');
+  });
+
+  const tokens = { database, vault: createTokenVault(sealer, hasher), audit, clock };
+  const applications = { database, authentication, clock };
+  const reactors = { database, vault: createReactorVault(sealer), client, clock };
+  let baseUrl = '';
+  const invocation = { ...reactors, tokens, authentication, audit, apiBaseUrl: () => baseUrl };
+  const routes = [
+    ...tokenRoutes({ ...tokens, cursors }),
+    ...applicationRoutes(applications),
+    ...applicationKeyRoutes(applications),
+    ...reactorRoutes({ ...reactors, invocation }),
+    ...logRoutes({ database, cursors }),
+  ];
+  const app = createApp({
+    routes,
+    authenticate: (key) => authentication.authenticate(key),
+    headerPrefixes,
+    health,
+    logger,
+    metrics,
+    version: options.version,
+  });
+  const internalApp = createInternalApp({
+    token: options.internalToken,
+    declared: { ...applications, ...reactors, dataKeys },
+    changes,
+    reactors: client,
+    logger,
+  });
+
+  const listener = await listenForChanges(options.connectionString, {
+    onChange(change) {
+      if (change.kind === 'application') authentication.forgetApplication(change.id);
+      if (change.kind === 'tenant') authentication.forgetAll();
+      changes.publish(change);
+    },
+    onGap() {
+      authentication.forgetAll();
+      changes.publish({ kind: 'resync' });
+    },
+    logger,
+  });
+  shutdown.push('change listener', () => listener.close());
+  const sweeper = createSweeper({ database, dataKeys, logger, metrics });
+  sweeper.start();
+  shutdown.push('sweeper', () => sweeper.stop());
+
+  const internal = await startHttpServer({
+    host: options.host,
+    port: options.internalPort,
+    portFlag: '--internal-port',
+    listener: internalApp.callback(),
+  });
+  shutdown.push('internal API', () => internal.close(0));
+  const server = await startHttpServer({
+    host: options.host,
+    port: options.port,
+    portFlag: '--port',
+    listener: app.callback(),
+  });
+  shutdown.push('API', () => server.close(GRACE_MS));
+  shutdown.push('readiness', () => health.drain());
+  baseUrl = urlOf(options.host, server.port);
+  return {
+    port: server.port,
+    internalPort: internal.port,
+    becomeReady() {
+      ready = true;
+    },
+  };
+}

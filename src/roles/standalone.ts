@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { StandaloneConfig } from '../config/standalone.ts';
+import { createDatabase, type Database } from '../data/database.ts';
+import { hasDataKeys } from '../data/data-keys.ts';
+import { assertDurable } from '../data/durability.ts';
+import { startEmbeddedPostgres } from '../data/embedded/postgres.ts';
+import { migrate } from '../data/migrate.ts';
+import { openKeyring } from '../keys/keyring.ts';
+import { createOperator } from '../operator/operator.ts';
+import { createProcessRuntime } from '../operator/runtimes/process.ts';
+import { createFolderSource } from '../operator/sources/folder.ts';
+import { systemClock } from '../platform/clock.ts';
+import { lockFolder } from '../platform/folder-lock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { createMetrics } from '../platform/metrics.ts';
+import { startMetricsServer } from '../platform/metrics-server.ts';
+import { createShutdownStack, type ShutdownStack } from '../platform/shutdown.ts';
+import { startApi, urlOf } from './api.ts';
+import { banner } from './standalone-banner.ts';
+
+export interface StandaloneIo {
+  /** One line of the program's own output. */
+  write(line: string): void;
+  readonly logger: Logger;
+}
+
+export interface Standalone {
+  /** Finishes what is in flight and ends everything that was started. */
+  stop(): Promise<void>;
+  /** Resolves with the reason where a part that nothing works without has ended. */
+  readonly failed: Promise<Error>;
+}
+
+const entry = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
+async function readVersion(): Promise<string> {
+  const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}
+
+async function connect(
+  config: StandaloneConfig,
+  { logger, shutdown, fail }: { logger: Logger; shutdown: ShutdownStack; fail: (error: Error) => void },
+): Promise<{ database: Database; connectionString: string }> {
+  let connectionString = config.databaseUrl;
+  if (connectionString === undefined) {
+    const { dataDir } = config;
+    const onExit = () => fail(new Error(`Postgres ended unexpectedly; its log is ${join(dataDir, 'postgres.log')}`));
+    const postgres = await startEmbeddedPostgres({ dataDir, logger, onExit });
+    shutdown.push('Postgres', () => postgres.stop());
+    ({ connectionString } = postgres);
+  }
+  const database = createDatabase({ connectionString, logger, poolSize: 20 });
+  shutdown.push('database pool', () => database.close());
+  await assertDurable(database);
+  await migrate(database, { logger });
+  return { database, connectionString };
+}
+
+async function start(
+  config: StandaloneConfig,
+  { write, logger }: StandaloneIo,
+  { shutdown, fail }: { shutdown: ShutdownStack; fail: (error: Error) => void },
+): Promise<void> {
+  await mkdir(config.dataDir, { recursive: true });
+  const lock = await lockFolder(config.dataDir);
+  shutdown.push('data folder', () => lock.release());
+  const metrics = createMetrics();
+  const { database, connectionString } = await connect(config, { logger, shutdown, fail });
+  const keyManagement = await openKeyring(join(config.dataDir, 'keyring.json'), {
+    isNeeded: () => hasDataKeys(database),
+  });
+  const { host, metricsPort: port } = config;
+  const metricsServer = await startMetricsServer({ host, port, registry: metrics.registry });
+  shutdown.push('metrics', () => metricsServer.close(0));
+
+  const internalToken = randomBytes(32).toString('base64url');
+  const { internalPort, headerPrefixes } = config;
+  const api = await startApi({
+    ...{ database, connectionString, keyManagement, host, internalPort, internalToken, headerPrefixes },
+    port: config.port,
+    version: await readVersion(),
+    clock: systemClock,
+    ...{ logger, metrics, shutdown },
+  });
+  const baseUrl = urlOf(host, api.port);
+
+  // Plain JavaScript after a build, TypeScript in a checkout: the same ending as this very file.
+  const main = entry(import.meta.url.endsWith('.ts') ? 'main.ts' : 'main.js');
+  const runtime = createProcessRuntime({ command: [main, 'reactor'] });
+  shutdown.push('reactor instances', () => runtime.stop());
+  const { dataDir, manifests } = config;
+  const emptyFolder = join(dataDir, 'manifests');
+  if (manifests === undefined) await mkdir(emptyFolder, { recursive: true });
+  const operator = createOperator({
+    source: createFolderSource({ manifestsDir: manifests ?? emptyFolder, dataDir, logger }),
+    runtime,
+    internalApi: { baseUrl: urlOf(host, api.internalPort), token: internalToken },
+    publicBaseUrl: baseUrl,
+    logger,
+  });
+  shutdown.push('operator', () => operator.stop());
+  await operator.start();
+  await operator.reconciled;
+  api.becomeReady();
+  for (const line of banner({ baseUrl, dataDir, metricsPort: metricsServer.port, manifests })) write(line);
+  write(`ready ${baseUrl}`);
+}
+
+/** The whole of Tokenkeep on one machine. Resolves once every manifest has been reconciled. */
+export async function startStandalone(config: StandaloneConfig, io: StandaloneIo): Promise<Standalone> {
+  const shutdown = createShutdownStack({ logger: io.logger });
+  const { promise: failed, resolve: fail } = Promise.withResolvers<Error>();
+  try {
+    await Promise.race([
+      start(config, io, { shutdown, fail }),
+      failed.then((error) => {
+        throw error;
+      }),
+    ]);
+  } catch (error) {
+    await shutdown.run();
+    throw error;
+  }
+  return { stop: () => shutdown.run(), failed };
+}
