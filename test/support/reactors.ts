@@ -13,7 +13,10 @@ export const REACTOR_COMMAND = [fileURLToPath(new URL('./reactor-entry.ts', impo
 
 export interface DeployedReactor {
   workload: ReactorWorkload;
-  invoke(args?: Json, options?: { svc?: SvcAccess; timeoutMs?: number; revision?: string }): Promise<InvocationOutcome>;
+  invoke: (
+    args?: Json,
+    options?: { svc?: SvcAccess; timeoutMs?: number; revision?: string },
+  ) => Promise<InvocationOutcome>;
 }
 
 /** A runtime of real processes with a client that follows it, as one machine has them. */

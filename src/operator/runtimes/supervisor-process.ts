@@ -42,11 +42,12 @@ export class SupervisorProcess {
     let refusal = 'The instance ended before it was ready.';
 
     createInterface({ input: this.#process.stdout! }).on('line', (text) => {
-      const line = JSON.parse(text) as SupervisorLine;
+      const line = parseLine(text);
+      if (line === undefined) return;
       if ('listening' in line) {
         ready.resolve({ address: line.listening, credential, revision: workload?.revision ?? '' });
       } else if ('refused' in line) refusal = line.refused;
-      else onStopped(line.stopped);
+      else if ('stopped' in line) onStopped(line.stopped);
     });
     const end = (): void => {
       ready.reject(new StartError(refusal));
@@ -70,5 +71,15 @@ export class SupervisorProcess {
     const timer = setTimeout(() => this.#process.kill('SIGKILL'), graceMs);
     await this.exited;
     clearTimeout(timer);
+  }
+}
+
+/** Undefined for anything else that found its way to standard output. */
+function parseLine(text: string): SupervisorLine | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as SupervisorLine) : undefined;
+  } catch {
+    return undefined;
   }
 }

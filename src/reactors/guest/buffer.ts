@@ -3,7 +3,7 @@ import type { GuestEncoding } from './encoding.ts';
 /** Node's Buffer, as far as reactors use it: encodings, joining, comparing, searching and numbers. */
 export function createBuffer({ latin1, utf8, fromUtf8, base64, fromBase64 }: GuestEncoding) {
   function encode(text: string, encoding: unknown): Uint8Array {
-    switch (String(encoding ?? 'utf8').toLowerCase()) {
+    switch (String((encoding as string | undefined) ?? 'utf8').toLowerCase()) {
       case 'utf8':
       case 'utf-8':
         return utf8(text);
@@ -27,7 +27,7 @@ export function createBuffer({ latin1, utf8, fromUtf8, base64, fromBase64 }: Gue
   }
 
   function decode(bytes: Uint8Array, encoding: unknown): string {
-    switch (String(encoding ?? 'utf8').toLowerCase()) {
+    switch (String((encoding as string | undefined) ?? 'utf8').toLowerCase()) {
       case 'utf8':
       case 'utf-8':
         return fromUtf8(bytes);
@@ -54,7 +54,7 @@ export function createBuffer({ latin1, utf8, fromUtf8, base64, fromBase64 }: Gue
 
   class Buffer extends Uint8Array {
     static over(bytes: Uint8Array): Buffer {
-      return new Buffer(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      return new Buffer(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
     }
     // Wider than Uint8Array.from, as Node's is; TypeScript wants statics to agree.
     static override from(value: never, second?: unknown, third?: unknown): Buffer {

@@ -19,9 +19,11 @@ export function createHarness({ host, errors, require, missingModule, svc, fireT
   const { parse, stringify } = JSON;
   const { defineProperty, getPrototypeOf } = Object;
   const { apply } = Reflect;
+  // Only ever called through `apply`, with its `this`.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
   const exec = RegExp.prototype.exec;
   const BUILT_IN = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, URIError, Error].map(
-    ({ name, prototype }) => ({ name, prototype: prototype as object }),
+    ({ name, prototype }) => ({ name, prototype: prototype }),
   );
 
   /** JSON text of our own objects, which a `toJSON` put on Object.prototype must not replace. */

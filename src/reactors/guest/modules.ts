@@ -30,7 +30,11 @@ export function createModules({ Buffer, crypto, url, errors, makeEvents, makeUti
     const stringify = (value: Record<string, unknown>) =>
       Object.entries(value)
         .flatMap(([name, item]) =>
-          [item].flat().map((one) => `${encodeURIComponent(name)}=${encodeURIComponent(String(one ?? ''))}`),
+          [item]
+            .flat()
+            .map(
+              (one) => `${encodeURIComponent(name)}=${encodeURIComponent(String((one as string | undefined) ?? ''))}`,
+            ),
         )
         .join('&');
     return {

@@ -99,6 +99,9 @@ export function createUrl(host: HostCall) {
     throw Object.assign(new TypeError('Invalid URL'), { code: 'ERR_INVALID_URL' });
   }
 
+  let part: (url: URL, name: string) => string;
+  let change: (url: URL, name: string, value: string) => void;
+
   class URL {
     #parts: Parts;
     readonly searchParams: URLSearchParams;
@@ -116,12 +119,12 @@ export function createUrl(host: HostCall) {
         return false;
       }
     }
-    static part(url: URL, name: string): string {
-      return url.#parts[name]!;
-    }
-    static change(url: URL, name: string, value: string): void {
-      url.#parts = name === 'href' ? ask('parse', value) : ask('set', url.href, name, value);
-      url.searchParams.reset(url.#parts['search']!);
+    static {
+      part = (url, name) => url.#parts[name]!;
+      change = (url, name, value) => {
+        url.#parts = name === 'href' ? ask('parse', value) : ask('set', url.href, name, value);
+        url.searchParams.reset(url.#parts['search']!);
+      };
     }
     declare readonly href: string;
     toString(): string {
@@ -131,8 +134,6 @@ export function createUrl(host: HostCall) {
       return this.href;
     }
   }
-  const { part, change } = URL;
-  for (const name of ['part', 'change']) Reflect.deleteProperty(URL, name);
   const PARTS = ['href', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'hash'];
   for (const name of [...PARTS, 'origin']) {
     Object.defineProperty(URL.prototype, name, {

@@ -55,7 +55,9 @@ export function createUtil() {
       (...args: unknown[]) =>
         new Promise((resolve, reject) => {
           const done: Callback = (error, value) => {
-            if (error) reject(error as Error);
+            // What a callback gives as its error is passed on as it is.
+            // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+            if (error) reject(error);
             else resolve(value);
           };
           target(...args, done);

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { isJsonObject } from '../../domain/json.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { BUSY_HEADER, CONCURRENCY_HEADER } from '../protocol.ts';
-import type { CheckRequest, InvokeRequest } from '../protocol.ts';
+import type { InvokeRequest } from '../protocol.ts';
 import type { CheckOutcome, InvocationOutcome } from '../types.ts';
 
 /** What a supervisor serves; each absent part answers 404. */
@@ -63,7 +63,7 @@ async function check(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const body = (await readJson(request)) as (JsonObject & Partial<CheckRequest>) | undefined;
+  const body = await readJson(request);
   if (typeof body?.code !== 'string') return answer(response, 400);
   const outcome = await run(body.code);
   return outcome ? answer(response, 200, outcome) : busy(response);

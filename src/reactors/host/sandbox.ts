@@ -70,8 +70,9 @@ export class Sandbox {
     );
   }
 
+  /** False from the moment that it is doomed, before its process has ended. */
   get alive(): boolean {
-    return !this.#ended;
+    return !this.#ended && !this.#child.killed;
   }
 
   /** Compiles the code and runs its top level. To be called once, first. */
@@ -90,7 +91,7 @@ export class Sandbox {
   async run(request: string, wallMs: number, svc: SvcHandler | undefined): Promise<Settled> {
     const id = (this.#lastId += 1);
     const { promise, resolve } = Promise.withResolvers<Settled>();
-    if (this.#ended) return { type: 'breach', reason: 'crashed' };
+    if (!this.alive) return { type: 'breach', reason: 'crashed' };
     this.#runs.set(id, { settle: resolve, svc });
     const timer = setTimeout(() => resolve({ type: 'breach', reason: 'timed-out' }), wallMs);
     this.#send({ type: 'invoke', id, request, svc: svc !== undefined });

@@ -55,11 +55,13 @@ describe('one instance of a reactor', function () {
   it('fails the invocations beside one that breaks the process, and no later one', async () => {
     const code = `module.exports = async (req) => { if (req.args.loop) while (1); await new Promise((r) => setTimeout(r, req.args.ms)); return {} }`;
     const reactor = await reactors.deploy(code, {
-      timeoutSeconds: 1,
       scaling: { ...DEFAULT_SCALING, concurrency: 2 },
     });
     await reactor.invoke({ ms: 0 });
-    const outcomes = await Promise.all([reactor.invoke({ ms: 900 }), reactor.invoke({ loop: true })]);
+    const outcomes = await Promise.all([
+      reactor.invoke({ ms: 5_000 }),
+      reactor.invoke({ loop: true }, { timeoutMs: 300 }),
+    ]);
     expect(outcomes.map(({ kind }) => kind).sort()).to.deep.equal(['crashed', 'timed-out']);
     expect((await reactor.invoke({ ms: 0 })).kind).to.equal('returned');
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { ReactorInstance } from '../../../src/domain/declarations.ts';
 import { createReactorClient } from '../../../src/reactors/client.ts';
 import type { ReactorClient } from '../../../src/reactors/client.ts';
@@ -36,7 +36,7 @@ describe('the client of reactors', () => {
       request.on('end', () => {
         const body = JSON.parse(text) as InvokeRequest;
         void behave(body, requests.push(body)).then((answer) => {
-          if (answer === 'reset') return (request.socket as Socket).resetAndDestroy();
+          if (answer === 'reset') return request.socket.resetAndDestroy();
           response.setHeader(CONCURRENCY_HEADER, String(concurrency));
           if (typeof answer === 'object') return response.end(JSON.stringify(answer));
           if (answer === 503) response.setHeader(BUSY_HEADER, '1');
@@ -102,10 +102,12 @@ describe('the client of reactors', () => {
   it('sends an instance no more at a time than it says that it runs', async () => {
     let running = 0;
     let most = 0;
+    const both = Promise.withResolvers<void>();
     const local = await instance(
-      async () => {
+      async (_request, nth) => {
         most = Math.max(most, (running += 1));
-        await new Promise((resolve) => setImmediate(resolve));
+        if (running === 2) both.resolve();
+        if (nth > 1) await both.promise;
         running -= 1;
         return returned;
       },

@@ -30,12 +30,12 @@ function url(action: string, first: string, second?: string, third?: string): st
 
 /** What the language lacks and a host has: strings in, a string out, the empty string for any refusal. */
 const COMPUTATIONS: Record<string, (...texts: string[]) => string> = {
-  hash: (algorithm, data) => createHash(algorithm!).update(data!, 'base64').digest('base64'),
+  hash: (algorithm, data) => createHash(algorithm).update(data, 'base64').digest('base64'),
   hmac: (algorithm, key, data) =>
-    createHmac(algorithm!, Buffer.from(key!, 'base64')).update(data!, 'base64').digest('base64'),
+    createHmac(algorithm, Buffer.from(key, 'base64')).update(data, 'base64').digest('base64'),
   random: (size) => (Number(size) <= MAX_RANDOM_BYTES ? randomBytes(Number(size)).toString('base64') : ''),
   uuid: () => randomUUID(),
-  url: (action, first, second, third) => url(action!, first!, second, third),
+  url: (action, first, second, third) => url(action, first, second, third),
 };
 
 /** Undefined for an operation that is not a computation. Never throws: an error would show our stack to the guest. */
