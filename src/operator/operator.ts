@@ -110,7 +110,7 @@ export function createOperator(options: OperatorOptions): Operator {
       workloads.start();
       follower = followChanges(api, clock, logger, react);
       // Reconciling before the stream is there would miss a change made in between.
-      await Promise.race([follower.connected, elapsed(clock, CONNECT_GRACE_MS)]);
+      await settledWithin(clock, CONNECT_GRACE_MS, follower.connected);
       manager.begin();
       void queue.idle().then(markReconciled);
     },
@@ -123,8 +123,15 @@ export function createOperator(options: OperatorOptions): Operator {
   };
 }
 
+// Without the API nothing can be declared, but status can tell so.
 const CONNECT_GRACE_MS = 5_000;
 
-function elapsed(clock: Clock, delayMs: number): Promise<void> {
-  return new Promise((resolve) => void clock.schedule(delayMs, resolve));
+function settledWithin(clock: Clock, limitMs: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.schedule(limitMs, resolve);
+    void work.then(() => {
+      cancel();
+      resolve();
+    });
+  });
 }

@@ -106,7 +106,7 @@ export class ResourceController {
   }
 
   #reconcilerOf(resource: AnyResource): Reconciler<ResourceKind> {
-    return this.#options.reconcilers[resource.kind] as Reconciler<ResourceKind>;
+    return this.#options.reconcilers[resource.kind];
   }
 }
 

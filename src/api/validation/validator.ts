@@ -13,7 +13,6 @@ function createAjv(options: { coerceTypes?: 'array'; removeAdditional?: true; al
     strict: true,
     strictTypes: false,
   });
-  ajv.addVocabulary(['example', 'examples']);
   formats(ajv, ['uuid', 'date-time', 'uri']);
   return ajv;
 }
