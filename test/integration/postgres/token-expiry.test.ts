@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { listLogs } from '../../../src/data/logs.ts';
+import { clearExpiredCvcs, sweepExpiredTokens } from '../../../src/data/token-expiry.ts';
+import { insertTokens } from '../../../src/data/token-inserts.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { EARLIER, LATER, newToken } from '../../support/rows.ts';
+
+describe('expiry of tokens in Postgres', () => {
+  let test: TestDatabase;
+  let tenantId: string;
+
+  before(async () => {
+    test = await createTestDatabase();
+  });
+  after(() => test.dispose());
+  beforeEach(() => {
+    tenantId = randomUUID();
+  });
+
+  async function rowsOf(table: string): Promise<number> {
+    const [row] = await test.database.run<{ count: number }>(
+      { text: `select count(*)::integer as count from ${table} where tenant_id = $1` },
+      [tenantId],
+    );
+    return row!.count;
+  }
+
+  it('removes what has expired in batches, logs each, and leaves the rest', async () => {
+    const tokens = Array.from({ length: 5 }, (_, index) =>
+      newToken(tenantId, {
+        type: index === 0 ? 'card' : 'token',
+        expiresAt: EARLIER(),
+        searchHashes: [Buffer.from('h')],
+      }),
+    );
+    await insertTokens(test.database, [...tokens, newToken(tenantId, { expiresAt: LATER() }), newToken(tenantId)], []);
+    expect(await sweepExpiredTokens(test.database, 3)).to.equal(3);
+    expect(await sweepExpiredTokens(test.database, 3)).to.equal(2);
+    expect(await sweepExpiredTokens(test.database, 3)).to.equal(0);
+    expect(await rowsOf('tokens')).to.equal(2);
+    expect(await rowsOf('token_search_hashes')).to.equal(0);
+    const logs = await listLogs(test.database, { tenantId, retentionSeconds: 60, limit: 10 });
+    expect(logs.map(({ entityId }) => entityId).sort()).to.deep.equal(tokens.map(({ id }) => id).sort());
+    expect(
+      logs.every(({ operation, actorType, actorId }) => operation === 'expire' && actorType === 'system' && !actorId),
+    ).to.be.true;
+    expect(logs.filter(({ entityType }) => entityType === 'card')).to.have.length(1);
+  });
+
+  it('passes over what another sweep has taken', async () => {
+    await insertTokens(
+      test.database,
+      Array.from({ length: 10 }, () => newToken(tenantId, { expiresAt: EARLIER() })),
+      [],
+    );
+    await test.database.transaction(async (transaction) => {
+      expect(await sweepExpiredTokens(transaction, 4)).to.equal(4);
+      expect(await sweepExpiredTokens(test.database, 100)).to.equal(6);
+    });
+    expect(await listLogs(test.database, { tenantId, retentionSeconds: 60, limit: 100 })).to.have.length(10);
+  });
+
+  it('clears codes past their retention, and leaves the tokens', async () => {
+    const coded = (expiresAt: Date) => newToken(tenantId, { cvc: { sealed: Buffer.from('c'), expiresAt } });
+    await insertTokens(test.database, [coded(EARLIER()), coded(EARLIER()), coded(LATER())], []);
+    expect(await clearExpiredCvcs(test.database, 1)).to.equal(1);
+    expect(await clearExpiredCvcs(test.database, 10)).to.equal(1);
+    expect(await rowsOf('token_cvcs')).to.equal(1);
+    expect(await rowsOf('tokens')).to.equal(3);
+  });
+});
