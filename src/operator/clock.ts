@@ -17,3 +17,14 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves once `work` does, or after `limitMs`, whichever comes first. `work` must not reject. */
+export function settledWithin(clock: Clock, limitMs: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.schedule(limitMs, resolve);
+    void work.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

@@ -5,7 +5,8 @@ import { refOf } from './kinds/resources.ts';
 import type { AnyResource } from './kinds/resources.ts';
 import { refKey } from './object-ref.ts';
 import { selects } from './rule-resolution.ts';
-import type { ObjectRef, ReferentKind } from './sources/types.ts';
+import { RESOURCE_KINDS } from './sources/types.ts';
+import type { ObjectRef, ReferentKind, ResourceKind } from './sources/types.ts';
 import type { ResourceStore } from './store.ts';
 
 const keyOf = (resource: AnyResource) => refKey(refOf(resource));
@@ -61,7 +62,11 @@ export function referrersOf(store: ResourceStore, { kind, namespace, name }: Obj
 
 /** Every resource that there is. */
 export function everyKey(store: ResourceStore): string[] {
-  return (['Tenant', 'Application', 'AccessRule', 'Reactor'] as const).flatMap((kind) => store.list(kind).map(keyOf));
+  return RESOURCE_KINDS.flatMap((kind) => keysOf(store, kind));
+}
+
+export function keysOf(store: ResourceStore, kind: ResourceKind): string[] {
+  return store.list(kind).map(keyOf);
 }
 
 function dependentsOfApplication(store: ResourceStore, versions: ApplicationResource[]): string[] {

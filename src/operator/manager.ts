@@ -1,7 +1,8 @@
 import type { DeclarationChange } from '../domain/declarations.ts';
 import { tenantIdOf, DEFAULT_TENANT } from '../domain/declarations.ts';
+import { settledWithin } from './clock.ts';
 import type { Clock } from './clock.ts';
-import { dependentsOf, everyKey, needsReconciling, referrersOf } from './dependents.ts';
+import { dependentsOf, everyKey, keysOf, needsReconciling, referrersOf } from './dependents.ts';
 import { refOf } from './kinds/resources.ts';
 import type { AnyResource } from './kinds/resources.ts';
 import { refKey } from './object-ref.ts';
@@ -9,25 +10,35 @@ import type { WorkQueue } from './queue.ts';
 import { DEFAULT_TENANT_KEY } from './resource-controller.ts';
 import type { CustomResource, ObjectRef, ReferentKind, ResourceKind, ResourceListener } from './sources/types.ts';
 import type { ResourceStore } from './store.ts';
+import type { TenantDirectory } from './tenant-directory.ts';
 
 const RESYNC_INTERVAL_MS = 10 * 60 * 1000;
+// Without the API no tenant can be declared, but status can tell so.
+const TENANTS_GRACE_MS = 5_000;
 
 /** Decides which resources are to be looked at: after events of the source, changes in the API, and now and then. */
 export class Manager implements ResourceListener {
   readonly #store: ResourceStore;
   readonly #queue: WorkQueue;
+  readonly #tenants: TenantDirectory;
   readonly #clock: Clock;
   #hasBegun = false;
   #cancelResync: () => void = () => undefined;
 
-  constructor(store: ResourceStore, queue: WorkQueue, clock: Clock) {
+  constructor(store: ResourceStore, queue: WorkQueue, tenants: TenantDirectory, clock: Clock) {
     this.#store = store;
     this.#queue = queue;
+    this.#tenants = tenants;
     this.#clock = clock;
   }
 
-  /** Has everything that the source listed looked at, and from now on every change. */
-  begin(): void {
+  /**
+   * Has everything that the source listed looked at, and from now on every change. Tenants go first: whatever is done
+   * before them would only be found waiting for them.
+   */
+  async begin(): Promise<void> {
+    for (const key of [DEFAULT_TENANT_KEY, ...keysOf(this.#store, 'Tenant')]) this.#queue.add(key);
+    await settledWithin(this.#clock, TENANTS_GRACE_MS, this.#queue.idle());
     this.#hasBegun = true;
     this.reconcileAll();
     this.#scheduleResync();
@@ -59,6 +70,13 @@ export class Manager implements ResourceListener {
     const resource = this.#store.findById(id);
     if (resource !== undefined) this.#add([refKey(refOf(resource))]);
     else if (id === tenantIdOf(DEFAULT_TENANT)) this.#add([DEFAULT_TENANT_KEY]);
+  }
+
+  /** The API knows a tenant that it did not know before: what waits for it can go on. */
+  tenantDeclared(tenantId: string): void {
+    const waiting = [...this.#store.list('Application'), ...this.#store.list('Reactor')];
+    const ofTenant = waiting.filter(({ metadata }) => this.#tenants.tenantOf(metadata.namespace)?.id === tenantId);
+    this.#add(ofTenant.map((resource) => refKey(refOf<'Application' | 'Reactor'>(resource))));
   }
 
   reconcileAll(): void {

@@ -2,7 +2,7 @@ import type { DeclarationChange } from '../domain/declarations.ts';
 import type { Logger } from '../platform/logger.ts';
 import { followChanges } from './change-follower.ts';
 import type { ChangeFollower } from './change-follower.ts';
-import { systemClock } from './clock.ts';
+import { settledWithin, systemClock } from './clock.ts';
 import type { Clock } from './clock.ts';
 import { createDriftWatch } from './drift-watch.ts';
 import { createInternalClient } from './internal-client.ts';
@@ -79,14 +79,14 @@ export function createOperator(options: OperatorOptions): Operator {
     drift,
     logger,
     reconcilers: {
-      Tenant: new TenantReconciler(context, statusWriter, drift, () => manager.reconcileAll()),
+      Tenant: new TenantReconciler(context, statusWriter, drift, (id) => manager.tenantDeclared(id)),
       Application: new ApplicationReconciler(context, statusWriter, drift),
       AccessRule: new AccessRuleReconciler(context),
       Reactor: new ReactorReconciler(context, statusWriter, drift),
     },
   });
   const queue = createWorkQueue({ work: (key) => controller.work(key), clock });
-  const manager = new Manager(store, queue, clock);
+  const manager = new Manager(store, queue, tenants, clock);
 
   let isFirstResync = true;
   const react = (change: DeclarationChange) => {
@@ -111,7 +111,7 @@ export function createOperator(options: OperatorOptions): Operator {
       follower = followChanges(api, clock, logger, react);
       // Reconciling before the stream is there would miss a change made in between.
       await settledWithin(clock, CONNECT_GRACE_MS, follower.connected);
-      manager.begin();
+      await manager.begin();
       void queue.idle().then(markReconciled);
     },
     async stop() {
@@ -125,13 +125,3 @@ export function createOperator(options: OperatorOptions): Operator {
 
 // Without the API nothing can be declared, but status can tell so.
 const CONNECT_GRACE_MS = 5_000;
-
-function settledWithin(clock: Clock, limitMs: number, work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.schedule(limitMs, resolve);
-    void work.then(() => {
-      cancel();
-      resolve();
-    });
-  });
-}

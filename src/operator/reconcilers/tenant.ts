@@ -14,9 +14,14 @@ export class TenantReconciler implements Reconciler<'Tenant'> {
   readonly #statusWriter: StatusWriter;
   readonly #drift: DriftWatch;
   /** Told of each tenant that the API did not know before. */
-  readonly #tenantDeclared: () => void;
+  readonly #tenantDeclared: (tenantId: string) => void;
 
-  constructor(context: ReconcileContext, statusWriter: StatusWriter, drift: DriftWatch, tenantDeclared: () => void) {
+  constructor(
+    context: ReconcileContext,
+    statusWriter: StatusWriter,
+    drift: DriftWatch,
+    tenantDeclared: (tenantId: string) => void,
+  ) {
     this.#context = context;
     this.#statusWriter = statusWriter;
     this.#drift = drift;
@@ -38,7 +43,7 @@ export class TenantReconciler implements Reconciler<'Tenant'> {
     await this.#statusWriter.writeFields<'Tenant'>(tenant, { id, deletionPolicy: tenant.spec.deletionPolicy });
     const declaration = buildTenantDeclaration(tenant);
     this.#drift.noticed(refOf<'Tenant'>(tenant), declaration, await api.putTenant(id, declaration));
-    if (tenants.markDeclared(id)) this.#tenantDeclared();
+    if (tenants.markDeclared(id)) this.#tenantDeclared(id);
     return { outcome: ready('The API holds this tenant') };
   }
 
@@ -52,6 +57,6 @@ export class TenantReconciler implements Reconciler<'Tenant'> {
   async declareDefault(): Promise<void> {
     const id = tenantIdOf(DEFAULT_TENANT);
     await this.#context.api.putTenant(id, UNDECLARED_DEFAULT_TENANT);
-    if (this.#context.tenants.markDeclared(id)) this.#tenantDeclared();
+    if (this.#context.tenants.markDeclared(id)) this.#tenantDeclared(id);
   }
 }

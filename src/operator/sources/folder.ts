@@ -20,6 +20,7 @@ import { createRefusalLog } from './folder/refusal-log.ts';
 import { createSecretFiles } from './folder/secret-files.ts';
 import type { SecretFiles } from './folder/secret-files.ts';
 import { createSecretWatch } from './folder/secret-watch.ts';
+import type { SecretWatch } from './folder/secret-watch.ts';
 import { createStatusFile } from './folder/status-file.ts';
 import type { ResourceRecord, StatusFile } from './folder/status-file.ts';
 import { watchTree } from './folder/tree-watcher.ts';
@@ -73,6 +74,7 @@ class FolderSource implements ResourceSource {
   #content: FolderContent = { documents: [], unreadable: [] };
   #columns = new Map<string, PrinterColumn[]>();
   #listener: ResourceListener | undefined;
+  #secretWatch: SecretWatch | undefined;
 
   constructor(options: FolderSourceOptions) {
     this.#options = options;
@@ -99,7 +101,11 @@ class FolderSource implements ResourceSource {
     await this.#look(files, admissions, true);
     const manifests = watchTree(manifestsDir, () => this.#look(files, admissions, false));
     const secretWatch = await createSecretWatch(this.#secretsDir, (ref) => this.#listener?.referentChanged(ref));
-    this.#watchers.push(manifests, watchTree(this.#secretsDir, secretWatch));
+    this.#secretWatch = secretWatch;
+    this.#watchers.push(
+      manifests,
+      watchTree(this.#secretsDir, () => secretWatch.look()),
+    );
   }
 
   async stop(): Promise<void> {
@@ -143,8 +149,9 @@ class FolderSource implements ResourceSource {
     return isDocument ? 'foreign' : this.#secrets.read(namespace, name);
   }
 
-  writeOwnedSecret(secret: OwnedSecret): Promise<void> {
-    return this.#secrets.write(secret);
+  async writeOwnedSecret(secret: OwnedSecret): Promise<void> {
+    await this.#secrets.write(secret);
+    await this.#secretWatch?.noteWritten(secret.namespace, secret.name);
   }
 
   deleteOwnedSecret(namespace: string, name: string): Promise<void> {

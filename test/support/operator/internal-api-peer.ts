@@ -1,0 +1,100 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DeclarationChange, ReactorDemand, ReactorWorkload } from '../../../src/domain/declarations.ts';
+
+/** The other end of our own internal protocol: holds what is put, by path, and streams changes. */
+export interface InternalApiPeer {
+  baseUrl: string;
+  token: string;
+  /** Path below `/internal/` to the body that it holds. */
+  held: Map<string, any>;
+  /** `PUT path` and `DELETE path`, in order. */
+  requests: string[];
+  demand: ReactorDemand[];
+  /** Answers this instead, while it returns something. */
+  refuse: (method: string, path: string) => { status: number; body: object } | undefined;
+  /** Changes what is held as another client of the API would, and says so. */
+  drift(path: string, body: object | undefined): void;
+  close(): Promise<void>;
+}
+
+export async function startInternalApiPeer(): Promise<InternalApiPeer> {
+  const streams = new Set<ServerResponse>();
+  const peer: Omit<InternalApiPeer, 'baseUrl' | 'close'> = {
+    token: 'token-of-the-test',
+    held: new Map(),
+    requests: [],
+    demand: [],
+    refuse: () => undefined,
+    drift(path, body) {
+      if (body === undefined) peer.held.delete(path);
+      else peer.held.set(path, body);
+      announce(path);
+    },
+  };
+  const send = (response: ServerResponse, status: number, body?: object) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(body === undefined ? undefined : JSON.stringify(body));
+  };
+
+  function announce(path: string): void {
+    const [, tenantId = '', collection = '', id = ''] = path.split('/');
+    const kind = collection === '' ? 'tenant' : collection === 'applications' ? 'application' : 'reactor';
+    const change: DeclarationChange = { kind, tenantId, id: collection === '' ? tenantId : id };
+    for (const stream of streams) stream.write(`${JSON.stringify(change)}\n`);
+  }
+
+  function workloads(): ReactorWorkload[] {
+    return [...peer.held].flatMap(([path, body]) => {
+      const match = /^tenants\/([^/]+)\/reactors\/([^/]+)$/.exec(path);
+      const [, tenantId, reactorId] = match ?? [];
+      return tenantId && reactorId ? [{ tenantId, reactorId, revision: JSON.stringify(body), ...body }] : [];
+    });
+  }
+
+  function answer(method: string, path: string, body: unknown, response: ServerResponse): void {
+    if (method === 'GET' && path === 'changes') {
+      response.writeHead(200);
+      response.write('{"kind":"resync"}\n');
+      streams.add(response);
+      response.on('close', () => streams.delete(response));
+      return;
+    }
+    if (method === 'GET') return send(response, 200, { data: path === 'demand' ? peer.demand : workloads() });
+    peer.requests.push(`${method} ${path}`);
+    const refusal = peer.refuse(method, path);
+    if (refusal !== undefined) return send(response, refusal.status, refusal.body);
+    if (method === 'DELETE') {
+      const wasThere = peer.held.delete(path);
+      if (wasThere) announce(path);
+      return send(response, wasThere ? 204 : 404, wasThere ? undefined : { title: 'Not found', status: 404 });
+    }
+    const changed = JSON.stringify(peer.held.get(path)) !== JSON.stringify(body);
+    peer.held.set(path, body);
+    if (path === 'checker' || path.endsWith('/instances')) return send(response, 204);
+    if (changed) announce(path);
+    return send(response, 200, { changed });
+  }
+
+  const server: Server = createServer((request: IncomingMessage, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      if (request.headers.authorization !== `Bearer ${peer.token}`) return send(response, 401, { title: 'No' });
+      const text = Buffer.concat(chunks).toString();
+      const path = (request.url ?? '').replace('/internal/', '');
+      return answer(request.method ?? '', path, text === '' ? undefined : JSON.parse(text), response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(peer, {
+    baseUrl: `http://127.0.0.1:${port}`,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+}
