@@ -64,7 +64,7 @@ export const INVOCATION_LIMITS = {
   sliceMs: 5_000,
   /** CPU time of all stretches together, in ms. */
   cpuMs: 10_000,
-  /** Of arguments with configuration, and of the result, as JSON text in UTF-8. */
+  /** Of a result, and of what one call to `svc` sends or gets, as JSON text in UTF-8. The API bounds arguments. */
   payloadBytes: 1024 * 1024,
   /** Nesting of arrays and objects in a result. */
   resultDepth: 100,

@@ -106,13 +106,13 @@ export function createUrl(host: HostCall) {
     #parts: Parts;
     readonly searchParams: URLSearchParams;
 
-    constructor(url: unknown, base?: unknown) {
+    constructor(url: unknown, base?: string) {
       this.#parts = base === undefined ? ask('parse', String(url)) : ask('parse', String(url), String(base));
       this.searchParams = new URLSearchParams(this.#parts['search'], (query) => {
         this.#parts = ask('set', this.href, 'search', query);
       });
     }
-    static canParse(url: unknown, base?: unknown): boolean {
+    static canParse(url: unknown, base?: string): boolean {
       try {
         return new URL(url, base) instanceof URL;
       } catch {

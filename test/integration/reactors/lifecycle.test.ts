@@ -113,7 +113,7 @@ describe('the life of reactor instances', function () {
     const workload = workloadOf('\nmodule.exports = {');
     await reactors.runtime.apply(workload, 1);
     await until(() => stateOf(reactors.runtime, workload)?.failure !== undefined);
-    expect(stateOf(reactors.runtime, workload)!.failure).to.equal('The code has a syntax error (line 3).');
+    expect(stateOf(reactors.runtime, workload)!.failure).to.equal('The code has a syntax error (line 2).');
   });
 
   it('says so when the code had to be stopped again and again', async () => {

@@ -36,7 +36,7 @@ export async function loadReactor({ guest, code, limits, send }: ReactorOptions)
       columnOffset: -WRAPPER[0].length,
     });
   } catch (error) {
-    send({ type: 'refused', fault: 'syntax', ...lineOf(error) });
+    send({ type: 'refused', fault: 'syntax', ...lineOf(error, code) });
     return undefined;
   }
   const open = () => openGuestContext(isolate, { guest: guestScript, code: codeScript }, metered);
@@ -93,7 +93,8 @@ async function tryTopLevel(context: GuestContext, limits: ChildLimits, send: Rea
 }
 
 /** isolated-vm puts the place of a syntax error at the end of its message: `[reactor.js:3:7]`. */
-function lineOf(error: unknown): { line?: number } {
+function lineOf(error: unknown, code: string): { line?: number } {
   const place = new RegExp(`${FILE_NAME}:(\\d+)`).exec(error instanceof Error ? `${error.message}${error.stack}` : '');
-  return place ? { line: Number(place[1]) } : {};
+  // Code that stops short fails in the wrapper's last line, which its author does not know of.
+  return place ? { line: Math.min(Number(place[1]), code.split('\n').length) } : {};
 }
