@@ -1,0 +1,173 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Database } from '../../src/data/database.ts';
+import type { AccessRule } from '../../src/domain/access.ts';
+import { digestOfKey, generateApplicationKey } from '../../src/domain/application-keys.ts';
+import type { ApplicationType } from '../../src/domain/applications.ts';
+import type { ApplicationDeclaration, TenantDeclaration } from '../../src/domain/declarations.ts';
+import type { Json } from '../../src/domain/json.ts';
+import { PERMISSION_NAMES, mayHold, type Permission } from '../../src/domain/permissions.ts';
+import { DEFAULT_QUOTAS, DEFAULT_SETTINGS } from '../../src/domain/tenants.ts';
+import { openKeyring } from '../../src/keys/keyring.ts';
+import { createOperator } from '../../src/operator/operator.ts';
+import { createProcessRuntime } from '../../src/operator/runtimes/process.ts';
+import { createFolderSource } from '../../src/operator/sources/folder.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { silentLogger, type Logger } from '../../src/platform/logger.ts';
+import { createShutdownStack } from '../../src/platform/shutdown.ts';
+import { startApi } from '../../src/roles/api.ts';
+import { createTestDatabase } from './postgres.ts';
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+/** An answer as tests look at it. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** Parsed JSON; undefined without a body. */
+  body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are looked into freely
+}
+
+export interface RequestOptions {
+  key?: string;
+  body?: Json | object;
+  /** Sent as it is, in the place of `body`. */
+  rawBody?: string | Buffer;
+  headers?: Record<string, string>;
+}
+
+export interface TestApplication {
+  id: string;
+  tenantId: string;
+  key: string;
+}
+
+/** A vault with a database of its own: the real API over HTTP, and reactors in processes where asked for. */
+export interface TestVault {
+  readonly baseUrl: string;
+  readonly internalUrl: string;
+  readonly internalToken: string;
+  readonly connectionString: string;
+  readonly database: Database;
+  readonly dataDir: string;
+  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** Puts a tenant through the internal API; gives its id. */
+  tenant(overrides?: Partial<TenantDeclaration>): Promise<string>;
+  /** Puts an application with one key through the internal API. Without access given, it has all its type may have. */
+  application(options?: {
+    tenantId?: string;
+    type?: ApplicationType;
+    permissions?: Permission[];
+    rules?: AccessRule[];
+    declaration?: Partial<ApplicationDeclaration>;
+  }): Promise<TestApplication>;
+  internal(method: string, path: string, body?: object): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface TestVaultOptions {
+  /** Whether reactors run: an operator without declarations, and processes for instances. */
+  reactors?: boolean;
+  clock?: Clock;
+  logger?: Logger;
+}
+
+async function read(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : isJson ? JSON.parse(text) : text,
+  };
+}
+
+export async function startTestVault(options: TestVaultOptions = {}): Promise<TestVault> {
+  const { clock = { now: () => Date.now() }, logger = silentLogger } = options;
+  const shutdown = createShutdownStack({ logger });
+  const dataDir = await mkdtemp(join(tmpdir(), 'tokenkeep-vault-'));
+  shutdown.push('folder', () => rm(dataDir, { recursive: true, force: true }));
+  const { database, connectionString, dispose } = await createTestDatabase();
+  shutdown.push('database', dispose);
+  const internalToken = randomBytes(16).toString('hex');
+  const api = await startApi({
+    ...{ database, connectionString, internalToken, clock, logger, shutdown },
+    keyManagement: await openKeyring(join(dataDir, 'keyring.json'), { isNeeded: async () => false }),
+    host: '127.0.0.1',
+    port: 0,
+    internalPort: 0,
+    headerPrefixes: ['SVC', 'BT'],
+    version: '0.0.0-test',
+    metrics: createMetrics(),
+  });
+  api.becomeReady();
+  const baseUrl = `http://127.0.0.1:${api.port}`;
+  const internalUrl = `http://127.0.0.1:${api.internalPort}`;
+
+  if (options.reactors === true) {
+    const runtime = createProcessRuntime({ command: [MAIN, 'reactor'] });
+    shutdown.push('instances', () => runtime.stop());
+    const operator = createOperator({
+      source: createFolderSource({ manifestsDir: dataDir, dataDir, logger }),
+      runtime,
+      internalApi: { baseUrl: internalUrl, token: internalToken },
+      publicBaseUrl: baseUrl,
+      logger,
+    });
+    shutdown.push('operator', () => operator.stop());
+    await operator.start();
+    await operator.reconciled;
+  }
+
+  async function request(method: string, path: string, { key, body, rawBody, headers = {} }: RequestOptions = {}) {
+    const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const response = await fetch(baseUrl + path, {
+      method,
+      redirect: 'error',
+      headers: {
+        ...(key === undefined ? {} : { 'svc-api-key': key }),
+        ...(body === undefined && rawBody === undefined ? {} : { 'content-type': contentType }),
+        ...headers,
+      },
+      ...(rawBody === undefined ? (body === undefined ? {} : { body: JSON.stringify(body) }) : { body: rawBody }),
+    });
+    return read(response);
+  }
+
+  async function internal(method: string, path: string, body?: object): Promise<Answer> {
+    const headers = { authorization: `Bearer ${internalToken}`, 'content-type': 'application/json' };
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    return read(await fetch(`${internalUrl}/internal${path}`, { method, headers, ...init }));
+  }
+
+  async function tenant(overrides: Partial<TenantDeclaration> = {}): Promise<string> {
+    const id = randomUUID();
+    const declaration = { name: id, type: 'production', quotas: DEFAULT_QUOTAS, settings: DEFAULT_SETTINGS };
+    const { status } = await internal('PUT', `/tenants/${id}`, { ...declaration, ...overrides });
+    if (status !== 200) throw new Error(`tenant not put: ${status}`);
+    return id;
+  }
+
+  let common: string | undefined;
+  return {
+    ...{ baseUrl, internalUrl, internalToken, connectionString, database, dataDir, request, internal, tenant },
+    async application({ tenantId, type = 'private', permissions, rules = [], declaration = {} } = {}) {
+      const owner = tenantId ?? (common ??= await tenant());
+      const id = randomUUID();
+      const key = generateApplicationKey('production', type);
+      const all = rules.length > 0 ? [] : PERMISSION_NAMES.filter((name) => mayHold(type, name));
+      const answer = await internal('PUT', `/tenants/${owner}/applications/${id}`, {
+        ...{ name: 'test', type, permissions: permissions ?? all, rules },
+        keys: [{ id: randomUUID(), digest: digestOfKey(key) }],
+        ...declaration,
+      });
+      if (answer.status !== 200) throw new Error(`application not put: ${JSON.stringify(answer.body)}`);
+      return { id, tenantId: owner, key };
+    },
+    stop: () => shutdown.run(),
+  };
+}
