@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { DeclarationChange } from '../domain/declarations.ts';
 import type { Logger } from '../platform/logger.ts';
+import { translateFailure } from './failures.ts';
 
 /** What of the control data changed. A key's change is one of its application. */
 export type ControlChange = Extract<DeclarationChange, { tenantId: string }>;
@@ -104,7 +105,7 @@ async function openSession(
     await client.query(`listen ${CHANNEL}`);
   } catch (error) {
     await end();
-    throw error;
+    throw translateFailure(error, 'listen');
   }
   const heartbeat = setInterval(() => {
     // A connection that died without a word would look like one without changes.

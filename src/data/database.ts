@@ -53,8 +53,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName ?? 'tokenkeep',
     keepAlive: true,
   });
-  // Without a listener, an idle connection that Postgres closes would end the process.
+  // Without listeners, a connection that Postgres closes, idle or in use, would end the process.
   pool.on('error', (error) => logger.warn({ error }, 'an idle connection to Postgres was lost'));
+  pool.on('connect', (client) => client.on('error', () => undefined));
 
   async function connect(): Promise<pg.PoolClient> {
     try {
