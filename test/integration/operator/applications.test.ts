@@ -6,7 +6,14 @@ import {
   generateApplicationKey,
   isPlausibleApplicationKey,
 } from '../../../src/domain/application-keys.ts';
-import { applicationPath, createControlPlane, manifest, TENANT } from '../../support/operator/control-plane.ts';
+import {
+  applicationPath,
+  createControlPlane,
+  digestsAt,
+  heldAt,
+  manifest,
+  TENANT,
+} from '../../support/operator/control-plane.ts';
 import type { ControlPlane } from '../../support/operator/control-plane.ts';
 import { eventually } from '../../support/operator/eventually.ts';
 
@@ -30,11 +37,11 @@ describe('applications in a manifests folder', () => {
     expect(isPlausibleApplicationKey(key)).to.be.true;
     expect(key).to.match(/^key_prod_pvt_/);
     expect(await plane.secret('payments-api-key', 'base-url')).to.equal('http://127.0.0.1:8080');
-    const held = plane.api.held.get(applicationPath('payments'));
+    const held = heldAt(plane, applicationPath('payments'));
     expect(held).to.deep.include({ name: 'payments', type: 'private', permissions: ['token:create'], rules: [] });
-    expect(held.keys.map(({ digest }: any) => digest)).to.deep.equal([digestOfKey(key)]);
+    expect(digestsAt(plane, applicationPath('payments'))).to.deep.equal([digestOfKey(key)]);
     expect(JSON.stringify([...plane.api.held])).not.to.include(key);
-    expect((await plane.condition('Application', 'payments')).status).to.equal('True');
+    expect((await plane.condition('Application', 'payments'))?.status).to.equal('True');
   });
 
   it('keep Secrets and status readable by their owner only', async () => {
@@ -56,12 +63,12 @@ describe('applications in a manifests folder', () => {
     ).reconciled;
 
     await plane.write('payments.yaml', payments({ displayName: 'Payments' }));
-    await eventually(() => expect(plane.api.held.get(applicationPath('payments')).name).to.equal('Payments'), 1_000);
-    expect((await eventually(() => plane.record('Application', 'payments'))).generation).to.equal(2);
+    await eventually(() => expect(heldAt(plane, applicationPath('payments')).name).to.equal('Payments'), 1_000);
+    expect((await eventually(() => plane.record('Application', 'payments')))?.generation).to.equal(2);
 
     await plane.remove('payments.yaml');
     await eventually(() => expect(plane.api.held.has(applicationPath('payments'))).to.be.false, 1_000);
-    await eventually(async () => expect(await plane.record('Application', 'payments')).to.be.undefined);
+    await eventually(async () => expect(await plane.record('Application', 'payments'))?.to.be.undefined);
     expect(await plane.secret('payments-api-key', 'api-key').catch(() => 'gone')).to.equal('gone');
   });
 
@@ -72,7 +79,7 @@ describe('applications in a manifests folder', () => {
     ).reconciled;
 
     await plane.remove('payments.yaml');
-    await eventually(async () => expect(await plane.record('Application', 'payments')).to.be.undefined);
+    await eventually(async () => expect(await plane.record('Application', 'payments'))?.to.be.undefined);
     expect(plane.api.held.has(applicationPath('payments'))).to.be.true;
     expect(await plane.secret('payments-api-key', 'api-key')).to.match(/^key_/);
   });
@@ -82,7 +89,7 @@ describe('applications in a manifests folder', () => {
     await (
       await plane.start()
     ).reconciled;
-    const held = plane.api.held.get(applicationPath('payments'));
+    const held = heldAt(plane, applicationPath('payments'));
 
     plane.api.drift(applicationPath('payments'), { ...held, name: 'Changed by hand' });
     await eventually(() => expect(plane.api.held.get(applicationPath('payments'))).to.deep.equal(held), 1_000);
@@ -101,8 +108,7 @@ describe('applications in a manifests folder', () => {
     const second = await eventually(() => plane.secret('payments-api-key', 'api-key'));
     expect(second).not.to.equal(first);
     await eventually(() => {
-      const digests = plane.api.held.get(applicationPath('payments')).keys.map(({ digest }: any) => digest);
-      expect(digests).to.deep.equal([digestOfKey(second)]);
+      expect(digestsAt(plane, applicationPath('payments'))).to.deep.equal([digestOfKey(second)]);
     });
   });
 
@@ -114,14 +120,13 @@ describe('applications in a manifests folder', () => {
     const first = digestOfKey(await plane.secret('payments-api-key', 'api-key'));
 
     await eventually(() => {
-      const { keys } = plane.api.held.get(applicationPath('payments'));
+      const { keys = [] } = heldAt(plane, applicationPath('payments'));
       expect(keys).to.have.length(2);
       expect(keys[0]).not.to.have.property('expiresAt');
       expect(keys[1]).to.include({ digest: first }).and.have.property('expiresAt');
     });
     await eventually(() => {
-      const { keys } = plane.api.held.get(applicationPath('payments'));
-      expect(keys.map(({ digest }: any) => digest)).not.to.include(first);
+      expect(digestsAt(plane, applicationPath('payments'))).not.to.include(first);
     });
   });
 
@@ -137,7 +142,7 @@ describe('applications in a manifests folder', () => {
       await plane.start()
     ).reconciled;
     expect(await plane.secret('payments-api-key', 'api-key')).to.equal(key);
-    expect(await plane.record('Application', 'payments')).to.deep.equal(before);
+    expect(await plane.record('Application', 'payments'))?.to.deep.equal(before);
   });
 
   it('are deleted at the next start when their document went in between', async () => {
@@ -151,7 +156,7 @@ describe('applications in a manifests folder', () => {
       await plane.start()
     ).reconciled;
     expect(plane.api.held.has(applicationPath('payments'))).to.be.false;
-    expect(await plane.record('Application', 'payments')).to.be.undefined;
+    expect(await plane.record('Application', 'payments'))?.to.be.undefined;
   });
 
   it('never overwrite a Secret that they did not make', async () => {
@@ -163,8 +168,8 @@ describe('applications in a manifests folder', () => {
     ).reconciled;
 
     expect(await plane.secret('payments-api-key', 'api-key')).to.equal('of somebody else');
-    expect(await plane.condition('Application', 'payments')).to.include({ status: 'False', reason: 'SecretNotOurs' });
-    expect((await plane.condition('Application', 'payments', 'Stalled')).status).to.equal('True');
+    expect(await plane.condition('Application', 'payments'))?.to.include({ status: 'False', reason: 'SecretNotOurs' });
+    expect((await plane.condition('Application', 'payments', 'Stalled'))?.status).to.equal('True');
     expect(plane.api.held.has(applicationPath('payments'))).to.be.false;
   });
 
@@ -174,14 +179,14 @@ describe('applications in a manifests folder', () => {
     await (
       await plane.start()
     ).reconciled;
-    expect((await plane.condition('Application', 'payments')).reason).to.equal('SecretEntryNotFound');
+    expect((await plane.condition('Application', 'payments'))?.reason).to.equal('SecretEntryNotFound');
 
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'brought' }, stringData: { token: key } };
     await plane.write('secret.yaml', JSON.stringify(secret));
     await eventually(() => {
-      expect(plane.api.held.get(applicationPath('payments')).keys[0].digest).to.equal(digestOfKey(key));
+      expect(digestsAt(plane, applicationPath('payments'))).to.deep.equal([digestOfKey(key)]);
     });
-    await eventually(async () => expect((await plane.condition('Application', 'payments')).status).to.equal('True'));
+    await eventually(async () => expect((await plane.condition('Application', 'payments'))?.status).to.equal('True'));
     expect(JSON.stringify(await plane.status())).not.to.include(key);
   });
 
@@ -195,7 +200,7 @@ describe('applications in a manifests folder', () => {
     ).reconciled;
 
     expect(plane.api.held.has(`tenants/${TENANT}/applications/${id}`)).to.be.true;
-    expect((await plane.condition('Application', 'broken')).reason).to.equal('IdNotValid');
+    expect((await plane.condition('Application', 'broken'))?.reason).to.equal('IdNotValid');
   });
 
   it('are left alone while paused', async () => {
@@ -205,11 +210,11 @@ describe('applications in a manifests folder', () => {
       await plane.start()
     ).reconciled;
     expect(plane.api.held.has(applicationPath('payments'))).to.be.false;
-    expect((await plane.condition('Application', 'payments', 'Paused')).status).to.equal('True');
+    expect((await plane.condition('Application', 'payments', 'Paused'))?.status).to.equal('True');
 
     await plane.write('a.yaml', payments());
     await eventually(() => expect(plane.api.held.has(applicationPath('payments'))).to.be.true);
-    await eventually(async () => expect(await plane.condition('Application', 'payments', 'Paused')).to.be.undefined);
+    await eventually(async () => expect(await plane.condition('Application', 'payments', 'Paused'))?.to.be.undefined);
   });
 
   it('stall on what the API refuses for good, and go on trying while it is away', async () => {
@@ -228,7 +233,7 @@ describe('applications in a manifests folder', () => {
 
     const refused = await plane.condition('Application', 'refused');
     expect(refused).to.include({ status: 'False', reason: 'ApiRefused' });
-    expect(refused.message).to.include('name must be shorter');
-    expect((await plane.condition('Application', 'late')).status).to.equal('True');
+    expect(refused?.message).to.include('name must be shorter');
+    expect((await plane.condition('Application', 'late'))?.status).to.equal('True');
   });
 });

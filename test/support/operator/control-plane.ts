@@ -2,11 +2,14 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { declaredId, tenantIdOf } from '../../../src/domain/declarations.ts';
+import type { Condition } from '../../../src/domain/resource-status.ts';
 import { createOperator } from '../../../src/operator/operator.ts';
 import type { Operator } from '../../../src/operator/operator.ts';
 import { createFolderSource } from '../../../src/operator/sources/folder.ts';
+import type { ResourceRecord, StatusFileContent } from '../../../src/operator/sources/folder/status-file.ts';
 import { silentLogger } from '../../../src/platform/logger.ts';
 import { createInMemoryRuntime } from './in-memory-runtime.ts';
+import type { HeldBody } from './internal-api-peer.ts';
 import { startInternalApiPeer } from './internal-api-peer.ts';
 
 export const TENANT = tenantIdOf('default');
@@ -55,16 +58,16 @@ export async function createControlPlane() {
     secretPath: (secret: string, entry: string) => path.join(dataDir, 'secrets', 'default', secret, entry),
     secret: (secret: string, entry: string) =>
       readFile(path.join(dataDir, 'secrets', 'default', secret, entry), 'utf8'),
-    async status(): Promise<any> {
-      return JSON.parse(await readFile(path.join(dataDir, 'status.json'), 'utf8'));
+    async status(): Promise<StatusFileContent> {
+      return JSON.parse(await readFile(path.join(dataDir, 'status.json'), 'utf8')) as StatusFileContent;
     },
-    async record(kind: string, name: string): Promise<any> {
+    async record(kind: string, name: string): Promise<ResourceRecord | undefined> {
       const { records } = await this.status();
-      return records.find((record: any) => record.ref.kind === kind && record.ref.name === name);
+      return records.find((record) => record.ref.kind === kind && record.ref.name === name);
     },
-    async condition(kind: string, name: string, type = 'Ready'): Promise<any> {
+    async condition(kind: string, name: string, type = 'Ready'): Promise<Condition | undefined> {
       const record = await this.record(kind, name);
-      return record?.status?.conditions.find((condition: any) => condition.type === type);
+      return record?.status?.conditions.find((condition) => condition.type === type);
     },
     async close(): Promise<void> {
       await Promise.all([...running].map((operator) => operator.stop()));
@@ -80,4 +83,16 @@ export type ControlPlane = Awaited<ReturnType<typeof createControlPlane>>;
 export function manifest(kind: string, name: string, spec: object, metadata: object = {}): string {
   const document = { apiVersion: 'tokenkeep.dev/v1alpha1', kind, metadata: { name, ...metadata }, spec };
   return `---\n${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+/** What the peer holds at a path; fails the test where it holds nothing. */
+export function heldAt(plane: ControlPlane, path: string): HeldBody {
+  const body = plane.api.held.get(path);
+  if (body === undefined) throw new Error(`The API holds nothing at ${path}`);
+  return body;
+}
+
+/** The digests of the keys declared for an application. */
+export function digestsAt(plane: ControlPlane, path: string): string[] {
+  return (heldAt(plane, path).keys ?? []).map(({ digest }) => digest);
 }

@@ -1,21 +1,36 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { DeclarationChange, ReactorDemand, ReactorWorkload } from '../../../src/domain/declarations.ts';
+import type {
+  ApplicationDeclaration,
+  DeclarationChange,
+  ReactorDeclaration,
+  ReactorDemand,
+  ReactorInstance,
+  ReactorWorkload,
+  TenantDeclaration,
+} from '../../../src/domain/declarations.ts';
+
+/** Any declaration that the internal API takes, or the instances of a reactor. */
+export type HeldBody = Partial<
+  Omit<ApplicationDeclaration, 'type'> &
+    Omit<ReactorDeclaration, 'name'> &
+    Omit<TenantDeclaration, 'name' | 'type'> & { type: string; instances: ReactorInstance[]; address: string }
+>;
 
 /** The other end of our own internal protocol: holds what is put, by path, and streams changes. */
 export interface InternalApiPeer {
   baseUrl: string;
   token: string;
   /** Path below `/internal/` to the body that it holds. */
-  held: Map<string, any>;
+  held: Map<string, HeldBody>;
   /** `PUT path` and `DELETE path`, in order. */
   requests: string[];
   demand: ReactorDemand[];
   /** Answers this instead, while it returns something. */
   refuse: (method: string, path: string) => { status: number; body: object } | undefined;
   /** Changes what is held as another client of the API would, and says so. */
-  drift(path: string, body: object | undefined): void;
+  drift(path: string, body: HeldBody | undefined): void;
   close(): Promise<void>;
 }
 
@@ -49,11 +64,13 @@ export async function startInternalApiPeer(): Promise<InternalApiPeer> {
     return [...peer.held].flatMap(([path, body]) => {
       const match = /^tenants\/([^/]+)\/reactors\/([^/]+)$/.exec(path);
       const [, tenantId, reactorId] = match ?? [];
-      return tenantId && reactorId ? [{ tenantId, reactorId, revision: JSON.stringify(body), ...body }] : [];
+      return tenantId && reactorId
+        ? [{ tenantId, reactorId, revision: JSON.stringify(body), ...(body as ReactorDeclaration) }]
+        : [];
     });
   }
 
-  function answer(method: string, path: string, body: unknown, response: ServerResponse): void {
+  function answer(method: string, path: string, body: HeldBody, response: ServerResponse): void {
     if (method === 'GET' && path === 'changes') {
       response.writeHead(200);
       response.write('{"kind":"resync"}\n');
@@ -84,7 +101,7 @@ export async function startInternalApiPeer(): Promise<InternalApiPeer> {
       if (request.headers.authorization !== `Bearer ${peer.token}`) return send(response, 401, { title: 'No' });
       const text = Buffer.concat(chunks).toString();
       const path = (request.url ?? '').replace('/internal/', '');
-      return answer(request.method ?? '', path, text === '' ? undefined : JSON.parse(text), response);
+      return answer(request.method ?? '', path, JSON.parse(text || '{}') as HeldBody, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -23,7 +23,8 @@ export interface ResourceRecord {
   status?: ResourceStatus;
 }
 
-interface StatusFileContent extends StatusReport {
+/** The whole of the file. */
+export interface StatusFileContent extends StatusReport {
   records: ResourceRecord[];
 }
 
