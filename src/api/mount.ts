@@ -1,12 +1,14 @@
 import Router from '@koa/router';
 import { holdsAnywhere } from '../domain/access.ts';
 import type { Caller } from '../domain/caller.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, ViolationCollector } from '../domain/errors.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { guardJson } from '../domain/json-guard.ts';
 import { readPrefixedHeader } from './middleware/headers.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import type { ApiReply, Parameter, Route } from './route.ts';
 import type { ApiContext } from './state.ts';
-import { compileAnswerFilter, compileBodyCheck, compileQueryCheck } from './validation/validator.ts';
+import { type Check, compileAnswerFilter, compileBodyCheck, compileQueryCheck } from './validation/validator.ts';
 
 /** Finds out whose key a request carries; throws 'unauthenticated' for every key that is not good, for any reason. */
 export type Authenticate = (key: string | undefined) => Promise<Caller>;
@@ -16,12 +18,12 @@ export interface MountOptions {
   readonly authenticate: Authenticate;
 }
 
-function querySchema(parameters: readonly Parameter[]): Record<string, unknown> {
-  const inQuery = parameters.filter((parameter) => parameter.in === 'query' && !parameter.name.includes('<'));
+function parameterSchema(parameters: readonly Parameter[], place: Parameter['in']): Record<string, unknown> {
+  const placed = parameters.filter((parameter) => parameter.in === place && !parameter.name.includes('<'));
   return {
     type: 'object',
-    properties: Object.fromEntries(inQuery.map(({ name, schema }) => [name, schema])),
-    required: inQuery.filter((parameter) => parameter.required).map((parameter) => parameter.name),
+    properties: Object.fromEntries(placed.map(({ name, schema }) => [name, schema])),
+    required: placed.filter((parameter) => parameter.required).map((parameter) => parameter.name),
   };
 }
 
@@ -33,6 +35,23 @@ function readQuery(search: URLSearchParams, parameters: readonly Parameter[]): R
     query[name] = schema['type'] === 'array' ? search.getAll(name) : search.get(name);
   }
   return query;
+}
+
+// What has not the form of an id is the id of nothing; Postgres would refuse it as malformed.
+function checkParams(params: Readonly<Record<string, string>>, check: Check): void {
+  try {
+    check(params);
+    guardQuery(params);
+  } catch (error) {
+    if (error instanceof DomainError) throw new DomainError('not-found', 'There is nothing with this id.');
+    throw error;
+  }
+}
+
+function guardQuery(query: Readonly<Record<string, unknown>>): void {
+  const violations = new ViolationCollector();
+  guardJson(query as JsonObject, violations);
+  violations.throwIfAny();
 }
 
 function permit(caller: Caller, route: Route): void {
@@ -57,7 +76,8 @@ function send(ctx: ApiContext, reply: ApiReply, filters: ReadonlyMap<number, (an
 
 function mountRoute(router: Router, route: Route, options: MountOptions): void {
   const parameters = route.parameters ?? [];
-  const checkQuery = compileQueryCheck(querySchema(parameters));
+  const checkQuery = compileQueryCheck(parameterSchema(parameters, 'query'));
+  const checkPath = compileBodyCheck(parameterSchema(parameters, 'path'));
   const checkBody = route.body && compileBodyCheck(route.body.schema);
   const filters = new Map(
     Object.entries(route.responses).flatMap(([status, { schema }]) =>
@@ -71,15 +91,20 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     const caller = await options.authenticate(readPrefixedHeader(ctx, options.headerPrefixes, 'API-KEY')?.value);
     ctx.state.caller = caller;
     permit(caller, route);
-    const query = readQuery(ctx.URL.searchParams, parameters);
+    const { params } = context as unknown as { params: Record<string, string> };
+    checkParams(params, checkPath);
+    // Not `ctx.URL`, which a malformed Host header leaves empty.
+    const rawQuery = new URLSearchParams(ctx.querystring);
+    const query = readQuery(rawQuery, parameters);
+    guardQuery(query);
     checkQuery(query);
     const body = route.body ? await readJsonBody(ctx, route.body.contentType) : undefined;
     checkBody?.(body);
     const reply = await route.handle({
       caller,
-      params: (context as unknown as { params: Record<string, string> }).params,
+      params,
       query,
-      rawQuery: ctx.URL.searchParams,
+      rawQuery,
       body,
       traceId: ctx.state.traceId,
     });
