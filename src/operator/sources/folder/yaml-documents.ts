@@ -41,8 +41,12 @@ export function parseYamlDocuments(text: string): YamlDocument[] {
   });
   if (!Array.isArray(documents)) return [];
   return documents
-    .filter((document) => document.contents !== null || document.errors.length > 0)
+    .filter((document) => !isEmpty(document) || document.errors.length > 0)
     .map((document) => readDocument(document, lines));
+}
+
+function isEmpty({ contents }: Document.Parsed): boolean {
+  return contents === null || (isScalar(contents) && contents.value === null);
 }
 
 function readDocument(document: Document.Parsed, lines: LineCounter): YamlDocument {

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { PERMISSION_NAMES } from '../../../../src/domain/permissions.ts';
+import type { JsonObject } from '../../../../src/domain/json.ts';
+import { createAdmission } from '../../../../src/operator/schema/admission.ts';
+import { loadDefinitions } from '../../../../src/operator/schema/definitions.ts';
+import type { StructuralSchema } from '../../../../src/operator/schema/structural-schema.ts';
+import { renderPath } from '../../../../src/operator/schema/violation.ts';
+import { RESOURCE_KINDS } from '../../../../src/operator/sources/types.ts';
+import type { ResourceKind } from '../../../../src/operator/sources/types.ts';
+
+const definitions = await loadDefinitions();
+const definitionOf = (kind: ResourceKind) => definitions.find((definition) => definition.kind === kind)!;
+
+function admit(kind: ResourceKind, spec: object) {
+  const definition = definitionOf(kind);
+  const document = { apiVersion: definition.apiVersion, kind, metadata: { name: 'a' }, spec } as JsonObject;
+  return createAdmission(definition).admit(document);
+}
+const faults = (kind: ResourceKind, spec: object) =>
+  (admit(kind, spec).violations ?? []).map(({ path, message }) => `${renderPath(path)} ${message}`);
+
+describe('the CRDs', () => {
+  it('define every kind that is reconciled', () => {
+    expect(definitions.map(({ kind }) => kind)).to.have.members([...RESOURCE_KINDS]);
+  });
+
+  it('describe every field', () => {
+    const undescribed: string[] = [];
+    const visit = (schema: StructuralSchema, path: string) => {
+      if ((schema.description ?? '').length < 5) undescribed.push(path);
+      for (const [name, child] of Object.entries(schema.properties ?? {})) visit(child, `${path}.${name}`);
+      for (const child of [schema.items, schema.additionalProperties]) if (child) visit(child, `${path}[]`);
+    };
+    for (const { kind, schema } of definitions) visit(schema, kind);
+    expect(undescribed).to.be.empty;
+  });
+
+  it('list every permission of the domain', () => {
+    const spec = definitionOf('Application').schema.properties?.['spec']?.properties;
+    expect(spec?.['permissions']?.items?.enum).to.deep.equal(PERMISSION_NAMES);
+    const onTokens = PERMISSION_NAMES.filter((name) => name.startsWith('token:'));
+    expect(spec?.['rules']?.items?.properties?.['permissions']?.items?.enum).to.deep.equal(onTokens);
+  });
+
+  it('fill in defaults, of parents first', () => {
+    expect(admit('Tenant', { quotas: { tokenize: 7 } }).spec).to.deep.equal({
+      type: 'production',
+      quotas: { tokenize: 7, detokenize: 5, logRetention: '24h', cvcRetention: '1h' },
+      settings: { deduplicateTokens: false, fingerprintTokens: true },
+      deletionPolicy: 'Retain',
+    });
+    expect(admit('Reactor', { code: 'x' }).spec).to.deep.include({
+      timeoutSeconds: 30,
+      scaling: { engine: 'Builtin', minReplicas: 1, maxReplicas: 10, concurrency: 1, idleSeconds: 300 },
+      resources: { limits: { memory: '256Mi' } },
+    });
+  });
+
+  it('refuse unknown fields, wrong types and values out of bounds, all at once and with their paths', () => {
+    const rule = { priority: 0, container: 'pci', transform: 'show', permissions: ['token:read'], extra: 1 };
+    expect(
+      faults('Application', { type: 'private', rules: [rule], expiresAt: 'soon', key: { rotateAfter: '30d' } }),
+    ).to.have.members([
+      'spec.rules[0].extra is not a known field',
+      'spec.rules[0].priority must be >= 1',
+      'spec.rules[0].container must match pattern "^/([a-zA-Z0-9_-]+/)*$"',
+      'spec.rules[0].transform must be one of redact, mask, reveal',
+      'spec.expiresAt must be a date and time with its offset, as 2030-01-31T00:00:00Z',
+      'spec.key.rotateAfter must match pattern "^[1-9][0-9]{0,5}[smh]$"',
+    ]);
+  });
+
+  it('refuse what nothing enforces yet', () => {
+    expect(faults('Tenant', { quotas: { rateLimit: 'Unlimited' }, rateLimits: [] })).to.have.members([
+      'spec.quotas.rateLimit is not a known field',
+      'spec.rateLimits is not a known field',
+    ]);
+    expect(faults('Reactor', { code: 'x', egress: { allow: [] }, scaling: { engine: 'KEDA' } })).to.have.members([
+      'spec.egress is not a known field',
+      'spec.scaling.engine must be one of Builtin',
+    ]);
+  });
+
+  it('refuse repeated entries of sets and of lists with keys', () => {
+    const rule = { priority: 1, container: '/', transform: 'mask', permissions: ['token:read', 'token:read'] };
+    expect(
+      faults('Application', { type: 'private', rules: [rule, { ...rule, permissions: ['token:use'] }] }),
+    ).to.have.members(['spec.rules must not repeat an entry', 'spec.rules[0].permissions must not repeat an entry']);
+  });
+
+  it('refuse memory below the least that an instance runs in', () => {
+    const memory = (limit: string) => faults('Reactor', { code: 'x', resources: { limits: { memory: limit } } });
+    for (const limit of ['64Mi', '100Mi', '99999Mi', '1Gi']) expect(memory(limit), limit).to.be.empty;
+    for (const limit of ['63Mi', '8Mi', '0Gi', '256', '256M']) expect(memory(limit), limit).to.have.length(1);
+  });
+
+  it('drop the status of a document, and members named like those of every object are no way in', () => {
+    const definition = definitionOf('Tenant');
+    const document = { apiVersion: definition.apiVersion, kind: 'Tenant', metadata: { name: 'a' }, spec: {} };
+    const { admit: admitTenant } = createAdmission(definition);
+    expect(admitTenant({ ...document, status: { id: 'forged' } })).not.to.have.property('violations');
+    const hostile = JSON.parse('{"__proto__": {"type": "test"}, "constructor": 1}') as object;
+    expect(faults('Tenant', hostile)).to.have.members([
+      'spec.__proto__ is not a known field',
+      'spec.constructor is not a known field',
+    ]);
+  });
+});
