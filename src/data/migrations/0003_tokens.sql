@@ -1,6 +1,7 @@
--- Primary keys come after the other indexes. While a table is new and without statistics, indexes that begin with
--- tenant_id seem equally good, and of equals Postgres takes the youngest: for the look-ups by id of foreign keys and
--- prepared statements, whose plans are kept, another index would mean to read every token of the tenant.
+-- While a table is new and without statistics, all indexes that begin with tenant_id seem equally selective. Postgres then
+-- takes the smallest, and of equals the youngest. Foreign keys and prepared statements keep their plans, so with another
+-- index than the primary key each of their look-ups by id would read every token of the tenant. Hence primary keys are
+-- made last, and no other index that such a look-up could use is smaller.
 
 -- Collation "C" compares bytes: prefixes use an index, and cursors order alike on every server.
 -- There is no foreign key to tenants: its row lock on every insert would queue all writes of a tenant.
@@ -33,7 +34,7 @@ with (fillfactor = 90);
 alter table tokens alter column data set storage external, alter column mask set storage external;
 
 create index tokens_newest on tokens (tenant_id, created_at, token_id);
-create index tokens_container on tokens (tenant_id, container);
+create index tokens_container on tokens (tenant_id, container, created_at, token_id);
 create index tokens_fingerprint on tokens (tenant_id, fingerprint) where fingerprint is not null;
 create index tokens_expiry on tokens (expires_at) where expires_at is not null;
 -- Without a pending list, so that no insert pays for flushing the entries of many others.
@@ -62,5 +63,5 @@ create table token_search_hashes (
   foreign key (tenant_id, token_id) references tokens on delete cascade
 );
 
-create index token_search_hashes_hash on token_search_hashes (tenant_id, hash);
+create index token_search_hashes_hash on token_search_hashes (tenant_id, hash, token_id);
 alter table token_search_hashes add primary key (tenant_id, token_id, hash);
