@@ -6,12 +6,12 @@ import type { ResourceDefinition } from './definitions.ts';
 import { createShapeValidator } from './shape.ts';
 import type { Violation } from './violation.ts';
 
-export type Verdict = { spec: JsonObject; violations?: never } | { violations: Violation[] };
+export type Verdict = { spec: JsonObject; violations?: never } | { spec?: never; violations: Violation[] };
 
 /** Decides about a document of one kind as the Kubernetes API server would. */
 export interface Admission {
   /** The spec with its defaults, or every fault. `oldSpec` is the version in force, where there is one. */
-  admit(document: JsonObject, oldSpec?: Json): Verdict;
+  admit: (document: JsonObject, oldSpec?: Json) => Verdict;
 }
 
 /** Compiles schema and rules of a definition. Throws where they are not sound. */

@@ -145,6 +145,23 @@ describe('applications in a manifests folder', () => {
     expect(await plane.record('Application', 'payments'))?.to.deep.equal(before);
   });
 
+  it('keep the key of a Secret that the API never heard of, when the program ends between the two', async () => {
+    plane.api.refuse = (method, at) =>
+      method === 'PUT' && at.includes('/applications/') ? { status: 503, body: { title: 'Away' } } : undefined;
+    await plane.write('payments.yaml', payments());
+    const first = await plane.start();
+    const key = await eventually(() => plane.secret('payments-api-key', 'api-key'));
+    await plane.stop(first);
+    expect(plane.api.held.has(applicationPath('payments'))).to.be.false;
+
+    plane.api.refuse = () => undefined;
+    await (
+      await plane.start()
+    ).reconciled;
+    expect(await plane.secret('payments-api-key', 'api-key')).to.equal(key);
+    expect(digestsAt(plane, applicationPath('payments'))).to.deep.equal([digestOfKey(key)]);
+  });
+
   it('are deleted at the next start when their document went in between', async () => {
     await plane.write('payments.yaml', payments());
     const first = await plane.start();
