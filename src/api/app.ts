@@ -1,12 +1,11 @@
-import Router from '@koa/router';
 import Koa from 'koa';
-import { DomainError } from '../domain/errors.ts';
 import type { Health } from '../platform/health.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import { prefixedHeaders } from './middleware/headers.ts';
 import { problems } from './middleware/problems.ts';
 import { requestMetrics } from './middleware/request-metrics.ts';
+import { refuseUnmatched } from './middleware/unmatched.ts';
 import { mountRoutes, type Authenticate } from './mount.ts';
 import { createDocument } from './openapi/document.ts';
 import type { Route } from './route.ts';
@@ -26,9 +25,8 @@ export interface AppOptions {
 export function createApp(options: AppOptions): Koa {
   const { routes, authenticate, headerPrefixes, health, logger, metrics, version } = options;
   const document = createDocument(routes, { version, headerPrefix: headerPrefixes[0]! });
-  const service = new Router();
-  mountServiceRoutes(service, document, health);
-  const operations = mountRoutes(routes, { headerPrefixes, authenticate });
+  const router = mountRoutes(routes, { headerPrefixes, authenticate });
+  mountServiceRoutes(router, document, health);
 
   const app = new Koa();
   // Koa would print what escapes the middleware; `problems` has logged it already.
@@ -36,14 +34,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(prefixedHeaders(headerPrefixes));
   app.use(requestMetrics(metrics));
   app.use(problems(logger));
-  app.use(service.routes());
-  app.use(operations.routes());
-  app.use(
-    operations.allowedMethods({
-      throw: true,
-      methodNotAllowed: () => new DomainError('method-not-allowed', 'This path does not take this method.'),
-      notImplemented: () => new DomainError('method-not-allowed', 'This path does not take this method.'),
-    }),
-  );
+  app.use(router.routes());
+  app.use(refuseUnmatched);
   return app;
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../domain/caller.ts';
-import type { Json } from '../domain/json.ts';
+import type { ViolationCollector } from '../domain/errors.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
 import type { Permission } from '../domain/permissions.ts';
 
 /** A JSON Schema (2020-12), as the validator and the OpenAPI document both read it. */
@@ -15,15 +16,25 @@ export interface Parameter {
   readonly required?: boolean;
 }
 
+/**
+ * Records which rules of the service a body breaks, so that they are reported together with faults of its schema. Sees
+ * the members in which the schema finds no fault, and runs only where it finds one: the service checks sound bodies.
+ */
+export type Refine = (members: JsonObject, violations: ViolationCollector) => void;
+
 export interface RequestBody {
   readonly contentType: ContentType;
   readonly schema: Schema;
   readonly example?: unknown;
+  readonly refine?: Refine;
 }
 
 export interface ResponseDefinition {
   readonly description: string;
-  /** Absent: the answer has no body. Members that the schema does not name are left out of the answer. */
+  /**
+   * Of a success; absent: the answer has no body. Members that it does not name are left out of the answer. Failures are
+   * problems, all of one schema.
+   */
   readonly schema?: Schema;
   readonly headers?: Readonly<Record<string, { description: string; schema: Schema }>>;
 }
@@ -64,7 +75,10 @@ export interface Route {
   readonly permission: Permission | null;
   readonly parameters?: readonly Parameter[];
   readonly body?: RequestBody;
+  /** By status; those that authentication, permission and schemas lead to need no mention. */
   readonly responses: Readonly<Record<number, ResponseDefinition>>;
+  /** Where the answer may have any status: what it is then. */
+  readonly otherResponses?: ResponseDefinition;
   handle(request: ApiRequest): Promise<ApiReply>;
 }
 

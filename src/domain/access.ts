@@ -5,10 +5,13 @@ export const TRANSFORMS = ['redact', 'mask', 'reveal'] as const;
 /** How token data is shown: not at all, through the token's mask, or in plaintext. */
 export type Transform = (typeof TRANSFORMS)[number];
 
+export const CONDITION_ATTRIBUTES = ['id', 'container'] as const;
+export const CONDITION_OPERATORS = ['starts_with', 'equals'] as const;
+
 /** A test of one attribute of a token. */
 export interface Condition {
-  attribute: 'id' | 'container';
-  operator: 'starts_with' | 'equals';
+  attribute: (typeof CONDITION_ATTRIBUTES)[number];
+  operator: (typeof CONDITION_OPERATORS)[number];
   value: string;
 }
 

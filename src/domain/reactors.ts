@@ -28,4 +28,6 @@ export const REACTOR_LIMITS = {
   configurationEntries: 25,
   configurationValueLength: 4_000,
   tokensPerInvocation: 100,
+  /** Of the arguments as the code gets them, as JSON text in UTF-8. */
+  payloadBytes: 1024 * 1024,
 } as const;

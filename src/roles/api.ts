@@ -96,10 +96,10 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   });
 
   const tokens = { database, vault: createTokenVault(sealer, hasher), audit, clock };
-  const applications = { database, authentication, clock };
-  const reactors = { database, vault: createReactorVault(sealer), client, clock };
+  const applications = { database, authentication, audit, clock };
+  const reactors = { database, vault: createReactorVault(sealer, hasher), client, audit, clock };
   let baseUrl = '';
-  const invocation = { ...reactors, tokens, authentication, audit, apiBaseUrl: () => baseUrl };
+  const invocation = { ...reactors, tokens, authentication, apiBaseUrl: () => baseUrl };
   const routes = [
     ...tokenRoutes({ ...tokens, cursors }),
     ...applicationRoutes(applications),

@@ -20,6 +20,7 @@ export interface MadeKey {
   value: string;
 }
 
+/** A new key of an application, not stored yet. */
 export function newApplicationKey(
   caller: Caller,
   application: Pick<Application, 'tenantId' | 'id' | 'type'>,
@@ -75,9 +76,12 @@ export async function pageKeys(
 ): Promise<{ items: ApplicationKey[]; totalItems: number }> {
   await requireApplication(parts, caller, applicationId);
   const keys = await listApplicationKeys(parts.database, caller.tenantId, [applicationId]);
-  return { items: keys.slice((page - 1) * size, page * size), totalItems: keys.length };
+  const items = keys.slice((page - 1) * size, page * size);
+  await parts.audit.record(items.map((key) => logEntry(actorOf(caller), 'read', 'application_key', key.id)));
+  return { items, totalItems: keys.length };
 }
 
+/** A key, without its value; throws 'not-found'. */
 export async function readKey(
   parts: ApplicationParts,
   caller: Caller,
@@ -86,6 +90,7 @@ export async function readKey(
 ): Promise<ApplicationKey> {
   const key = await getApplicationKey(parts.database, caller.tenantId, applicationId, id);
   if (key === undefined) throw noSuchKey();
+  await parts.audit.record([logEntry(actorOf(caller), 'read', 'application_key', id)]);
   return key;
 }
 

@@ -16,6 +16,7 @@ import { INSTANT_FORMATS, parseInstant } from '../domain/instants.ts';
 import type { Permission } from '../domain/permissions.ts';
 import type { Clock } from '../platform/clock.ts';
 import { newApplicationKey } from './application-keys.ts';
+import type { Audit } from './audit.ts';
 import type { Authentication } from './authentication.ts';
 import { actorOf, logEntry } from './log-entries.ts';
 
@@ -30,6 +31,7 @@ export interface ApplicationWithKeys {
 export interface ApplicationParts {
   readonly database: Database;
   readonly authentication: Authentication;
+  readonly audit: Audit;
   readonly clock: Clock;
 }
 
@@ -73,28 +75,35 @@ async function withKeys(
   }));
 }
 
+async function recordReads(audit: Audit, caller: Caller, applications: readonly Application[]): Promise<void> {
+  await audit.record(applications.map(({ id }) => logEntry(actorOf(caller), 'read', 'application', id)));
+}
+
 /** The application with this id and its keys; throws 'not-found'. */
 export async function readApplication(
-  { database }: ApplicationParts,
+  { database, audit }: ApplicationParts,
   caller: Caller,
   id: string,
 ): Promise<ApplicationWithKeys> {
   const application = await getApplication(database, caller.tenantId, id);
   if (application === undefined) throw noSuchApplication();
   const [found] = await withKeys(database, caller.tenantId, [application]);
+  await recordReads(audit, caller, [application]);
   return found!;
 }
 
 /** One page of the tenant's applications, newest first. */
 export async function pageApplications(
-  { database }: ApplicationParts,
+  { database, audit }: ApplicationParts,
   caller: Caller,
   filter: { ids?: string[]; type?: ApplicationType },
   page: { page: number; size: number },
 ): Promise<{ items: ApplicationWithKeys[]; totalItems: number }> {
   const { tenantId } = caller;
   const { rows, total } = await pageOfApplications(database, { tenantId, ...filter }, page);
-  return { items: await withKeys(database, tenantId, rows), totalItems: total };
+  const items = await withKeys(database, tenantId, rows);
+  await recordReads(audit, caller, rows);
+  return { items, totalItems: total };
 }
 
 /** Stores a new application and, unless asked not to, its first key. */
@@ -148,7 +157,8 @@ export async function updateApplication(
   update: ApplicationUpdate,
 ): Promise<ApplicationWithKeys> {
   const { database, authentication, clock } = parts;
-  const { application: current } = await readApplication(parts, caller, id);
+  const current = await getApplication(database, caller.tenantId, id);
+  if (current === undefined) throw noSuchApplication();
   const { name, permissions = [], rules = [] } = update;
   const violations = new ViolationCollector();
   checkAccess({ type: current.type, permissions, rules }, violations);

@@ -23,7 +23,7 @@ interface Waiting {
  * cost one insert, and a lone read waits for nobody.
  */
 export function createAudit(insert: (entries: readonly LogEntry[]) => Promise<void>): Audit {
-  let waiting: Waiting[] = [];
+  const waiting: Waiting[] = [];
   let flushing = false;
 
   function takeBatch(): Waiting[] {

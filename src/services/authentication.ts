@@ -16,8 +16,11 @@ export interface Authentication {
   /** Forgets what is known of an application's keys, so that the next request learns of a change. */
   forgetApplication(applicationId: string): void;
   forgetAll(): void;
-  /** Lets a key stand for `caller` in this process alone, until `revoke` is called: for one reactor invocation. */
-  admit(key: string, caller: Caller): { revoke(): void };
+  /**
+   * Lets a key that is stored nowhere stand for whatever `findAccess` gives, in this process alone, until `revoke` is
+   * called: for one reactor invocation.
+   */
+  admit(key: string, findAccess: () => Promise<AccessRecord | undefined>): { revoke(): void };
 }
 
 export interface AuthenticationOptions {
@@ -45,10 +48,10 @@ function refuse(): DomainError {
 
 export function createAuthentication({ findAccess, clock }: AuthenticationOptions): Authentication {
   const cache = new Map<string, CacheEntry>();
-  const admitted = new Map<string, Caller>();
+  const admitted = new Map<string, () => Promise<AccessRecord | undefined>>();
 
   function ask(digest: string): CacheEntry {
-    const entry: CacheEntry = { record: findAccess(digest), askedAt: clock.now() };
+    const entry: CacheEntry = { record: admitted.get(digest)?.() ?? findAccess(digest), askedAt: clock.now() };
     entry.record.then(
       (record) => {
         entry.applicationId = record?.caller.applicationId;
@@ -69,8 +72,6 @@ export function createAuthentication({ findAccess, clock }: AuthenticationOption
     async authenticate(key) {
       if (key === undefined || !isPlausibleApplicationKey(key)) throw refuse();
       const digest = digestOfKey(key);
-      const forOneInvocation = admitted.get(digest);
-      if (forOneInvocation) return forOneInvocation;
       const now = clock.now();
       const cached = cache.get(digest);
       const entry = cached && now - cached.askedAt < FRESH_MS ? cached : ask(digest);
@@ -87,10 +88,15 @@ export function createAuthentication({ findAccess, clock }: AuthenticationOption
     forgetAll() {
       cache.clear();
     },
-    admit(key, caller) {
+    admit(key, findAdmitted) {
       const digest = digestOfKey(key);
-      admitted.set(digest, caller);
-      return { revoke: () => void admitted.delete(digest) };
+      admitted.set(digest, findAdmitted);
+      return {
+        revoke() {
+          admitted.delete(digest);
+          cache.delete(digest);
+        },
+      };
     },
   };
 }

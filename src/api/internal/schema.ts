@@ -1,3 +1,4 @@
+import { CONDITION_ATTRIBUTES, CONDITION_OPERATORS, TRANSFORMS } from '../../domain/access.ts';
 import { APPLICATION_TYPES } from '../../domain/applications.ts';
 import { TENANT_TYPES } from '../../domain/tenants.ts';
 import type { Schema } from '../route.ts';
@@ -12,16 +13,20 @@ const text: Schema = { type: 'string' };
 const seconds: Schema = { type: 'integer', minimum: 0 };
 const count: Schema = { type: 'integer', minimum: 1 };
 const texts: Schema = { type: 'array', items: text };
-const condition = object({ attribute: text, operator: text, value: text });
+const condition = object({
+  attribute: { type: 'string', enum: CONDITION_ATTRIBUTES },
+  operator: { type: 'string', enum: CONDITION_OPERATORS },
+  value: text,
+});
 
-// The rules' own rules are the domain's; what matters here is that each member has the type that the domain expects.
+// How rules fit together is the domain's; what matters here is that each member is one that the domain knows.
 const accessRule = object(
   {
     description: text,
     priority: count,
     container: text,
     conditions: { type: 'array', items: condition },
-    transform: { type: 'string', enum: ['redact', 'mask', 'reveal'] },
+    transform: { type: 'string', enum: TRANSFORMS },
     permissions: texts,
   },
   ['description', 'container', 'conditions'],

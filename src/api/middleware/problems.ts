@@ -18,8 +18,6 @@ export function problems(logger: Logger): Middleware {
     const ctx = context as ApiContext;
     try {
       await next();
-      if (ctx.status === 404 && ctx.body === undefined)
-        throw new DomainError('not-found', 'There is nothing at this path.');
     } catch (error) {
       const { traceId } = ctx.state;
       if (error instanceof DomainError) {

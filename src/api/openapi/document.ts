@@ -1,5 +1,5 @@
 import { problem } from '../schemas/common.ts';
-import type { Route, Schema } from '../route.ts';
+import type { ResponseDefinition, Route, Schema } from '../route.ts';
 import { closeObjects } from '../validation/validator.ts';
 
 export interface DocumentOptions {
@@ -18,42 +18,37 @@ const PROBLEM_DESCRIPTIONS: Record<number, string> = {
   503: 'Postgres or key management cannot be reached, or the audit log cannot be written.',
 };
 
-function problemStatuses(route: Route): number[] {
-  const statuses = [400, 401, 500, 503];
+// What the stack in front of every handler can answer; what the handler itself adds, its route declares.
+function stackStatuses(route: Route): number[] {
+  const statuses = [401, 500, 503];
+  if (route.body || route.parameters?.some((parameter) => parameter.in === 'query')) statuses.push(400);
   if (route.permission !== null) statuses.push(403);
   if (route.path.includes('{')) statuses.push(404);
   if (route.body) statuses.push(413, 415);
   return statuses;
 }
 
+function contentOf(status: string, schema: Schema | undefined): object {
+  if (Number(status) >= 400) {
+    return { content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } };
+  }
+  return schema === undefined ? {} : { content: { 'application/json': { schema: closeObjects(schema) } } };
+}
+
 function describeResponses(route: Route, traceHeader: object): Record<string, unknown> {
-  const answers = Object.entries(route.responses).map(([status, { description, schema, headers }]) => [
-    status,
-    {
-      description,
-      headers: { ...traceHeader, ...headers },
-      ...(schema
-        ? {
-            content: {
-              [Number(status) < 400 ? 'application/json' : 'application/problem+json']: {
-                schema: closeObjects(schema),
-              },
-            },
-          }
-        : {}),
-    },
-  ]);
-  const problems = problemStatuses(route)
-    .filter((status) => !(status in route.responses))
-    .map((status) => [
-      String(status),
-      {
-        description: PROBLEM_DESCRIPTIONS[status],
-        headers: traceHeader,
-        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
-      },
-    ]);
-  return Object.fromEntries([...answers, ...problems]) as Record<string, unknown>;
+  const answers = {
+    ...Object.fromEntries(
+      stackStatuses(route).map((status) => [status, { description: PROBLEM_DESCRIPTIONS[status]! }]),
+    ),
+    ...route.responses,
+    ...(route.otherResponses ? { default: route.otherResponses } : {}),
+  } as Record<string, ResponseDefinition>;
+  return Object.fromEntries(
+    Object.entries(answers).map(([status, { description, schema, headers }]) => [
+      status,
+      { description, headers: { ...traceHeader, ...headers }, ...contentOf(status, schema) },
+    ]),
+  );
 }
 
 function describeOperation(route: Route, traceHeader: object): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import type { Parameter, ResponseDefinition, Schema } from '../route.ts';
 
-export const uuid: Schema = { type: 'string', format: 'uuid' };
+// The format alone would let `urn:uuid:…` through, which Postgres does not take.
+export const uuid: Schema = { type: 'string', format: 'uuid', maxLength: 36 };
 export const instant: Schema = { type: 'string', format: 'date-time' };
 export const anyJson: Schema = { description: 'Any JSON value.' };
 

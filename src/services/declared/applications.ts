@@ -21,6 +21,11 @@ function checkDeclaration(declaration: ApplicationDeclaration): Date | null {
   checkAccess(declaration, violations);
   const expiresAt = declaration.expiresAt === undefined ? null : parseInstant(declaration.expiresAt);
   if (expiresAt === undefined) violations.add('expiresAt', INSTANT_FORMATS);
+  declaration.keys.forEach((key, index) => {
+    if (key.expiresAt !== undefined && parseInstant(key.expiresAt) === undefined) {
+      violations.add(`keys[${index}].expiresAt`, INSTANT_FORMATS);
+    }
+  });
   violations.throwIfAny();
   return expiresAt ?? null;
 }

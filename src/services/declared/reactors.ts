@@ -7,7 +7,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ReactorClient } from '../../reactors/client.ts';
 import { logEntry, operatorOf } from '../log-entries.ts';
 import { checkApplication, checkCode } from '../reactors/manage.ts';
-import { type ReactorVault, revisionOf } from '../reactors/vault.ts';
+import type { ReactorVault } from '../reactors/vault.ts';
 
 export interface DeclaredReactorParts {
   readonly database: Database;
@@ -31,7 +31,7 @@ export async function putReactor(
     createdBy: null,
     createdAt: new Date(clock.now()),
   };
-  const reactor = { ...unversioned, revision: revisionOf(unversioned) };
+  const reactor = { ...unversioned, revision: await vault.revisionOf(unversioned) };
   if (applicationId !== null) await checkApplication(database, tenantId, applicationId);
   const stored = await getReactor(database, tenantId, id);
   // The check takes a process of its own; what is stored has passed it.

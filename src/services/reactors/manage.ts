@@ -15,13 +15,15 @@ import { mergePatch } from '../../domain/merge-patch.ts';
 import { REACTOR_LIMITS, type Reactor } from '../../domain/reactors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ReactorClient } from '../../reactors/client.ts';
+import type { Audit } from '../audit.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
-import { type ReactorVault, revisionOf } from './vault.ts';
+import type { ReactorVault } from './vault.ts';
 
 export interface ReactorParts {
   readonly database: Database;
   readonly vault: ReactorVault;
   readonly client: ReactorClient;
+  readonly audit: Audit;
   readonly clock: Clock;
 }
 
@@ -63,22 +65,31 @@ export async function checkApplication(database: Database, tenantId: string, id:
   if (application.type === 'management') throw invalid('application.id', 'must name a public or private application');
 }
 
-export async function readReactor({ database, vault }: ReactorParts, caller: Caller, id: string): Promise<Reactor> {
+async function findReactor({ database, vault }: ReactorParts, caller: Caller, id: string): Promise<Reactor> {
   const row = await getReactor(database, caller.tenantId, id);
   if (row === undefined) throw noSuchReactor();
   const [reactor] = await vault.open([row]);
   return reactor!;
 }
 
+/** A reactor with its code and configuration; the read is logged before anything leaves. */
+export async function readReactor(parts: ReactorParts, caller: Caller, id: string): Promise<Reactor> {
+  const reactor = await findReactor(parts, caller, id);
+  await parts.audit.record([logEntry(actorOf(caller), 'read', 'reactor', id)]);
+  return reactor;
+}
+
 /** One page of the tenant's reactors, newest first. */
 export async function pageReactors(
-  { database, vault }: ReactorParts,
+  { database, vault, audit }: ReactorParts,
   caller: Caller,
   filter: { ids?: string[]; name?: string },
   page: { page: number; size: number },
 ): Promise<{ items: Reactor[]; totalItems: number }> {
   const { rows, total } = await pageOfReactors(database, { tenantId: caller.tenantId, ...filter }, page);
-  return { items: await vault.open(rows), totalItems: total };
+  const items = await vault.open(rows);
+  await audit.record(rows.map((row) => logEntry(actorOf(caller), 'read', 'reactor', row.id)));
+  return { items, totalItems: total };
 }
 
 export async function createReactor(parts: ReactorParts, caller: Caller, input: ReactorInput): Promise<Reactor> {
@@ -93,7 +104,7 @@ export async function createReactor(parts: ReactorParts, caller: Caller, input: 
     scaling: DEFAULT_SCALING,
     createdAt: new Date(parts.clock.now()),
   };
-  const reactor = { ...unversioned, revision: revisionOf(unversioned), declared: false };
+  const reactor = { ...unversioned, revision: await parts.vault.revisionOf(unversioned), declared: false };
   const sealed = await parts.vault.seal(reactor);
   await insertReactor(
     parts.database,
@@ -122,7 +133,7 @@ async function replace(
     modifiedBy: caller.applicationId,
     modifiedAt: new Date(parts.clock.now()),
   };
-  const reactor = { ...changed, revision: revisionOf(changed) };
+  const reactor = { ...changed, revision: await parts.vault.revisionOf(changed) };
   const sealed = await parts.vault.seal(reactor);
   const log = logEntry(actorOf(caller), 'update', 'reactor', current.id);
   const row = await replaceReactor(parts.database, { ...reactor, ...sealed }, log, basedOn);
@@ -136,9 +147,14 @@ export async function updateReactor(
   id: string,
   input: ReactorInput,
 ): Promise<Reactor> {
-  const updated = await replace(parts, caller, await readReactor(parts, caller, id), input);
+  const updated = await replace(parts, caller, await findReactor(parts, caller, id), input);
   if (updated === undefined) throw noSuchReactor();
   return updated;
+}
+
+function patchedApplication(current: string | null, patch: ReactorPatch['application']): string | null {
+  if (patch === null) return null;
+  return patch?.id === undefined ? current : patch.id;
 }
 
 function patched(current: Reactor, patch: ReactorPatch): ReactorInput {
@@ -148,7 +164,7 @@ function patched(current: Reactor, patch: ReactorPatch): ReactorInput {
     violations.add('configuration', `must have at most ${REACTOR_LIMITS.configurationEntries} entries`);
   }
   violations.throwIfAny();
-  const named = patch.application === undefined ? current.applicationId : (patch.application?.id ?? null);
+  const named = patchedApplication(current.applicationId, patch.application);
   return {
     name: patch.name ?? current.name,
     code: patch.code ?? current.code,
@@ -165,7 +181,7 @@ export async function patchReactor(
   patch: ReactorPatch,
 ): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const current = await readReactor(parts, caller, id);
+    const current = await findReactor(parts, caller, id);
     const updated = await replace(parts, caller, current, patched(current, patch), current.revision);
     if (updated !== undefined) return;
   }

@@ -11,7 +11,7 @@ import type { ReactorClient } from '../../reactors/client.ts';
 import { FAILURES } from '../../reactors/errors.ts';
 import type { CustomResponse } from '../../reactors/types.ts';
 import type { Audit } from '../audit.ts';
-import type { Authentication } from '../authentication.ts';
+import type { AccessRecord, Authentication } from '../authentication.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
 import type { TokenParts } from '../tokens/create.ts';
 import { referable, type RenderToken } from '../tokens/detokenize.ts';
@@ -65,26 +65,39 @@ async function resolveArguments(
     operation: 'use',
     limit: REACTOR_LIMITS.tokensPerInvocation,
   });
-  return resolveReferences(args, { tokens: referable(tokens, render), configuration: reactor.configuration });
+  const resolved = resolveReferences(args, {
+    tokens: referable(tokens, render),
+    configuration: reactor.configuration,
+  });
+  if (Buffer.byteLength(JSON.stringify(resolved)) > REACTOR_LIMITS.payloadBytes) {
+    throw new DomainError('too-large', 'The arguments must not be larger than 1 MB once expressions are replaced.');
+  }
+  return resolved;
 }
 
 /**
  * A key with the access of the reactor's application that is good in this process until it is revoked. It is stored
- * nowhere, and the code never sees it: the instance's supervisor holds it.
+ * nowhere, and the code never sees it: the instance's supervisor holds it. What becomes of the application meanwhile
+ * counts for it as for any key.
  */
 async function admitReactor(parts: ReactParts, caller: Caller, reactor: Reactor) {
-  if (reactor.applicationId === null) return undefined;
-  const application = await getApplication(parts.database, reactor.tenantId, reactor.applicationId);
-  if (application === undefined) {
+  const { tenantId, applicationId } = reactor;
+  if (applicationId === null) return undefined;
+  const findAccess = async (): Promise<AccessRecord | undefined> => {
+    const application = await getApplication(parts.database, tenantId, applicationId);
+    if (application === undefined) return undefined;
+    const { id, type, permissions, rules, expiresAt } = application;
+    return {
+      caller: { ...caller, applicationId: id, applicationType: type, permissions, rules },
+      endsAt: expiresAt?.getTime() ?? Infinity,
+    };
+  };
+  const access = await findAccess();
+  if (access === undefined) {
     throw new DomainError('unprocessable', 'The application of the reactor does not exist any more.');
   }
-  const { id, type, permissions, rules } = application;
-  const key = generateApplicationKey(caller.tenantType, type);
-  const { revoke } = parts.authentication.admit(key, {
-    ...caller,
-    ...{ applicationId: id, applicationType: type, permissions, rules },
-  });
-  return { key, revoke };
+  const key = generateApplicationKey(caller.tenantType, access.caller.applicationType);
+  return { key, ...parts.authentication.admit(key, findAccess) };
 }
 
 async function invoke(parts: ReactParts, caller: Caller, reactor: Reactor, args: Json, traceId: string) {

@@ -1,12 +1,25 @@
-import { createHash } from 'node:crypto';
 import type { ReactorRow } from '../../data/reactors.ts';
 import type { Reactor } from '../../domain/reactors.ts';
+import type { KeyedHasher } from '../../keys/keyed-hashes.ts';
 import type { SealedPlace, Sealer } from '../../keys/sealing.ts';
+
+/** Of a revision, in hex digits. */
+const REVISION_LENGTH = 16;
 
 type Sealable = Pick<Reactor, 'tenantId' | 'id' | 'code' | 'configuration'>;
 
+type Versioned = Pick<
+  Reactor,
+  'tenantId' | 'id' | 'code' | 'configuration' | 'timeoutSeconds' | 'memoryBytes' | 'scaling'
+>;
+
 /** Where a reactor's code and configuration are sealed and opened. */
 export interface ReactorVault {
+  /**
+   * What an instance is started with, in short: equal for equal code, configuration and limits. It is stored beside the
+   * sealed columns and stands in process listings, so it is keyed: a guess at the configuration cannot be confirmed by it.
+   */
+  revisionOf(reactor: Versioned): Promise<string>;
   seal(reactor: Sealable): Promise<Pick<ReactorRow, 'code' | 'configuration'>>;
   /** In the order given. */
   open(rows: readonly ReactorRow[]): Promise<Reactor[]>;
@@ -16,28 +29,19 @@ function place(reactor: { tenantId: string; id: string }, column: 'code' | 'conf
   return { tenantId: reactor.tenantId, table: 'reactors', rowId: reactor.id, column };
 }
 
-/**
- * What an instance was started with, in short: equal for equal code, configuration and limits. It goes into answers and
- * process listings, so that it must not let a guess at the configuration be confirmed: the id salts it.
- */
-export function revisionOf(
-  reactor: Pick<Reactor, 'tenantId' | 'id' | 'code' | 'configuration' | 'timeoutSeconds' | 'memoryBytes' | 'scaling'>,
-): string {
+function startedWith(reactor: Versioned): string {
   const configuration = Object.entries(reactor.configuration).sort(([left], [right]) => (left < right ? -1 : 1));
-  const parts = [
-    reactor.tenantId,
-    reactor.id,
-    reactor.code,
-    configuration,
-    reactor.timeoutSeconds,
-    reactor.memoryBytes,
-    reactor.scaling.concurrency,
-  ];
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+  const { id, code, timeoutSeconds, memoryBytes, scaling } = reactor;
+  return JSON.stringify([id, code, configuration, timeoutSeconds, memoryBytes, scaling.concurrency]);
 }
 
-export function createReactorVault(sealer: Sealer): ReactorVault {
+export function createReactorVault(sealer: Sealer, hasher: KeyedHasher): ReactorVault {
   return {
+    async revisionOf(reactor) {
+      // No token type has a space in its name, so that no fingerprint that a caller sees is ever a revision.
+      const hash = await hasher.fingerprint(reactor.tenantId, 'revision of a reactor', startedWith(reactor));
+      return hash.toString('hex').slice(0, REVISION_LENGTH);
+    },
     async seal(reactor) {
       const [code, configuration] = await sealer.sealMany([
         { place: place(reactor, 'code'), plaintext: reactor.code },

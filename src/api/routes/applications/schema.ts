@@ -1,24 +1,19 @@
-import { TRANSFORMS } from '../../../domain/access.ts';
+import { CONDITION_ATTRIBUTES, CONDITION_OPERATORS, TRANSFORMS } from '../../../domain/access.ts';
 import { APPLICATION_LIMITS, APPLICATION_TYPES } from '../../../domain/applications.ts';
 import { PERMISSION_NAMES } from '../../../domain/permissions.ts';
 import type { Schema } from '../../route.ts';
 import { instant, uuid } from '../../schemas/common.ts';
 import { applicationKey } from '../application-keys/schema.ts';
 
-// Which permissions fit which application type is a rule of the domain; the names alone are checked there too, so that
-// every fault of a body is told at once.
-const permissions: Schema = {
-  type: 'array',
-  items: { type: 'string', maxLength: 100, examples: PERMISSION_NAMES },
-  maxItems: 100,
-};
+// Which of them fit which application type is a rule of the domain.
+const permissions: Schema = { type: 'array', items: { type: 'string', enum: PERMISSION_NAMES }, maxItems: 100 };
 
 const condition: Schema = {
   type: 'object',
   required: ['attribute', 'operator', 'value'],
   properties: {
-    attribute: { type: 'string', enum: ['id', 'container'] },
-    operator: { type: 'string', enum: ['starts_with', 'equals'] },
+    attribute: { type: 'string', enum: CONDITION_ATTRIBUTES },
+    operator: { type: 'string', enum: CONDITION_OPERATORS },
     value: { type: 'string', minLength: 1, maxLength: 400 },
   },
 };

@@ -21,7 +21,6 @@ import {
   offsetEnvelope,
   offsetParameters,
   pathId,
-  problem,
 } from '../../schemas/common.ts';
 import { checkTokenInput } from '../tokens/check.ts';
 import { presentToken } from '../tokens/present.ts';
@@ -36,7 +35,7 @@ const example = {
   code: 'module.exports = async function (req) { return { raw: { last4: req.args.card.number.slice(-4) } }; };',
   configuration: {},
 };
-const refusedCode = { description: 'The code does not compile, or exports no function.', schema: problem };
+const refusedCode = { description: 'The code does not compile, or exports no function.' };
 
 export function reactorRoutes(parts: ReactorParts & { readonly invocation: ReactParts }): Route[] {
   return [
@@ -157,10 +156,16 @@ export function reactorRoutes(parts: ReactorParts & { readonly invocation: React
       },
       responses: {
         200: { description: 'What the code gave.', schema: schema.reactResponse },
-        501: { description: 'Asynchronous invocation is not available.', schema: problem },
-        502: { description: 'The code’s process crashed or ran out of memory.', schema: problem },
-        504: { description: 'The code did not finish in time.', schema: problem },
+        402: { description: 'The code threw an InvalidPaymentMethodError.' },
+        409: { description: 'The code wants a token under an id that is taken; nothing was stored.' },
+        422: { description: 'The application of the reactor does not exist any more.' },
+        429: { description: 'The code threw a RateLimitError.' },
+        501: { description: 'Asynchronous invocation is not available.' },
+        502: { description: 'The code’s process crashed or ran out of memory.' },
+        503: { description: 'No instance is free, or a part of the service cannot be reached.' },
+        504: { description: 'The code did not finish in time.' },
       },
+      otherResponses: { description: 'The code’s own answer, thrown as a CustomHttpResponseError.' },
       async handle({ caller, params, body, traceId }) {
         if (body.callback_url !== undefined) {
           throw new DomainError('not-implemented', 'Asynchronous invocation (callback_url) is not available yet.');
