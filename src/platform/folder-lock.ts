@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Another process that is alive holds the folder. */
@@ -19,24 +19,28 @@ interface Holder {
   nonce: string;
 }
 
-/** Ticks since boot at which a process started (proc(5), `stat`, field 22). */
-function startTimeOf(pid: number): string | null {
+/** When a process started, in ticks since boot; undefined where it has ended, null where the system does not say. */
+function startTimeOf(pid: number): string | null | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the program's name in brackets, which may itself hold spaces and brackets.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+    // proc(5): the second field is the program's name in brackets, which may itself hold spaces and brackets; after it
+    // come the state (Z: ended, and not yet reaped) and, as field 22, the start.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' ? undefined : (fields[19] ?? null);
   } catch {
     return null;
   }
 }
 
 function isAlive({ pid, startedAt }: Holder): boolean {
+  if (!(pid > 0)) return false;
   try {
     process.kill(pid, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
   const now = startTimeOf(pid);
+  if (now === undefined) return false;
   return now === null || startedAt === null || now === startedAt;
 }
 
@@ -45,17 +49,16 @@ async function read(file: string): Promise<Holder | undefined> {
     return JSON.parse(await readFile(file, 'utf8')) as Holder;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    // Written in one go, so that a lock which cannot be read was cut short by a crash.
+    // It appears whole, so what cannot be read was spoiled by a crash of the machine, and its holder with it.
     if (error instanceof SyntaxError) return { pid: 0, startedAt: null, nonce: '' };
     throw error;
   }
 }
 
-async function create(file: string, holder: Holder): Promise<boolean> {
+/** False where the name is taken: a link never replaces anything, and the file is complete before it has its name. */
+async function linkTo(source: string, file: string): Promise<boolean> {
   try {
-    const handle = await open(file, 'wx', 0o600);
-    await handle.writeFile(JSON.stringify(holder));
-    await handle.close();
+    await link(source, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -73,26 +76,32 @@ async function discard(file: string, stale: Holder): Promise<void> {
     throw error;
   }
   const moved = await read(aside);
-  if (moved && moved.nonce !== stale.nonce && isAlive(moved)) await rename(aside, file);
-  else await rm(aside, { force: true });
+  if (moved !== undefined && moved.nonce !== stale.nonce && isAlive(moved)) await linkTo(aside, file);
+  await rm(aside, { force: true });
 }
 
 /**
- * Takes a folder for this process, until it releases it or ends, however it ends. Throws FolderInUse where another
- * process has it.
+ * Takes a folder for this process, until it releases it or ends, however it ends. Throws FolderInUse where a process of
+ * this machine has it; the message names the flag that chooses the folder.
  */
-export async function lockFolder(folder: string): Promise<FolderLock> {
+export async function lockFolder(folder: string, folderFlag: string): Promise<FolderLock> {
   const file = join(folder, 'lock');
-  const self: Holder = { pid: process.pid, startedAt: startTimeOf(process.pid), nonce: randomUUID() };
-  while (!(await create(file, self))) {
-    const holder = await read(file);
-    if (holder === undefined) continue;
-    if (holder.pid > 0 && isAlive(holder)) {
-      throw new FolderInUse(
-        `${folder} is in use by process ${holder.pid}: stop that one, or give this one another --data-dir`,
-      );
+  const self: Holder = { pid: process.pid, startedAt: startTimeOf(process.pid) ?? null, nonce: randomUUID() };
+  const own = `${file}.${self.nonce}`;
+  await writeFile(own, JSON.stringify(self), { mode: 0o600 });
+  try {
+    while (!(await linkTo(own, file))) {
+      const holder = await read(file);
+      if (holder === undefined) continue;
+      if (isAlive(holder)) {
+        throw new FolderInUse(
+          `${folder} is in use by process ${holder.pid}: stop that one, or choose another with ${folderFlag}`,
+        );
+      }
+      await discard(file, holder);
     }
-    await discard(file, holder);
+  } finally {
+    await rm(own, { force: true });
   }
   return {
     async release() {

@@ -19,6 +19,7 @@ import { createMetrics } from '../platform/metrics.ts';
 import { startMetricsServer } from '../platform/metrics-server.ts';
 import { createShutdownStack, type ShutdownStack } from '../platform/shutdown.ts';
 import { startApi, urlOf } from './api.ts';
+import { declaredReactorsStarted } from './declared-reactors.ts';
 import { banner } from './standalone-banner.ts';
 
 export interface StandaloneIo {
@@ -34,11 +35,22 @@ export interface Standalone {
   readonly failed: Promise<Error>;
 }
 
-const entry = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+// Plain JavaScript after a build, TypeScript in a checkout: the same ending as this very file.
+const MAIN = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts' : '../main.js', import.meta.url));
+
+/** Others may pass through to the database, where Postgres runs under an account of its own, and see no names. */
+const DATA_FOLDER_MODE = 0o711;
 
 async function readVersion(): Promise<string> {
   const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
+}
+
+/** For a start without manifests: nothing is declared, and reactors made through the API still run. */
+async function makeEmptyFolder(dataDir: string): Promise<string> {
+  const folder = join(dataDir, 'no-manifests');
+  await mkdir(folder, { recursive: true });
+  return folder;
 }
 
 async function connect(
@@ -60,43 +72,40 @@ async function connect(
   return { database, connectionString };
 }
 
+/**
+ * Order matters twice: each part finds what it needs started, and is stopped before that. Reactors are stopped after
+ * the API, whose last requests may still run in them.
+ */
 async function start(
   config: StandaloneConfig,
   { write, logger }: StandaloneIo,
   { shutdown, fail }: { shutdown: ShutdownStack; fail: (error: Error) => void },
 ): Promise<void> {
-  await mkdir(config.dataDir, { recursive: true });
-  const lock = await lockFolder(config.dataDir);
+  const { dataDir, host, manifests } = config;
+  await mkdir(dataDir, { recursive: true, mode: DATA_FOLDER_MODE });
+  const lock = await lockFolder(dataDir, '--data-dir');
   shutdown.push('data folder', () => lock.release());
-  const metrics = createMetrics();
   const { database, connectionString } = await connect(config, { logger, shutdown, fail });
-  const keyManagement = await openKeyring(join(config.dataDir, 'keyring.json'), {
-    isNeeded: () => hasDataKeys(database),
-  });
-  const { host, metricsPort: port } = config;
-  const metricsServer = await startMetricsServer({ host, port, registry: metrics.registry });
-  shutdown.push('metrics', () => metricsServer.close(0));
+  const keyManagement = await openKeyring(join(dataDir, 'keyring.json'), { isNeeded: () => hasDataKeys(database) });
 
+  const metrics = createMetrics();
+  const metricsServer = await startMetricsServer({ host, port: config.metricsPort, registry: metrics.registry });
+  shutdown.push('metrics', () => metricsServer.close(0));
+  const runtime = createProcessRuntime({ command: [MAIN, 'reactor'] });
+  shutdown.push('reactor instances', () => runtime.stop());
+
+  const { port, internalPort, headerPrefixes } = config;
   const internalToken = randomBytes(32).toString('base64url');
-  const { internalPort, headerPrefixes } = config;
   const api = await startApi({
-    ...{ database, connectionString, keyManagement, host, internalPort, internalToken, headerPrefixes },
-    port: config.port,
+    ...{ database, connectionString, keyManagement, host, port, internalPort, internalToken, headerPrefixes },
     version: await readVersion(),
     clock: systemClock,
     ...{ logger, metrics, shutdown },
   });
   const baseUrl = urlOf(host, api.port);
 
-  // Plain JavaScript after a build, TypeScript in a checkout: the same ending as this very file.
-  const main = entry(import.meta.url.endsWith('.ts') ? 'main.ts' : 'main.js');
-  const runtime = createProcessRuntime({ command: [main, 'reactor'] });
-  shutdown.push('reactor instances', () => runtime.stop());
-  const { dataDir, manifests } = config;
-  const emptyFolder = join(dataDir, 'manifests');
-  if (manifests === undefined) await mkdir(emptyFolder, { recursive: true });
   const operator = createOperator({
-    source: createFolderSource({ manifestsDir: manifests ?? emptyFolder, dataDir, logger }),
+    source: createFolderSource({ manifestsDir: manifests ?? (await makeEmptyFolder(dataDir)), dataDir, logger }),
     runtime,
     internalApi: { baseUrl: urlOf(host, api.internalPort), token: internalToken },
     publicBaseUrl: baseUrl,
@@ -105,6 +114,7 @@ async function start(
   shutdown.push('operator', () => operator.stop());
   await operator.start();
   await operator.reconciled;
+  await declaredReactorsStarted(dataDir);
   api.becomeReady();
   for (const line of banner({ baseUrl, dataDir, metricsPort: metricsServer.port, manifests })) write(line);
   write(`ready ${baseUrl}`);
