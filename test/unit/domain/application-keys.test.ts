@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import {
+  digestOfKey,
+  generateApplicationKey,
+  isPlausibleApplicationKey,
+} from '../../../src/domain/application-keys.ts';
+
+describe('application keys', () => {
+  const key = generateApplicationKey('production', 'private');
+
+  for (const [tenant, application, prefix] of [
+    ['production', 'private', 'key_prod_pvt_'],
+    ['production', 'public', 'key_prod_pub_'],
+    ['production', 'management', 'key_prod_mgt_'],
+    ['test', 'private', 'key_test_pvt_'],
+  ] as const) {
+    it(`begin with ${prefix} for a ${application} application of a ${tenant} tenant`, () => {
+      const made = generateApplicationKey(tenant, application);
+      expect(made).to.match(new RegExp(`^${prefix}[0-9A-Za-z]{49}$`));
+      expect(isPlausibleApplicationKey(made)).to.equal(true);
+    });
+  }
+
+  it('are never made twice', () => {
+    const keys = Array.from({ length: 100 }, () => generateApplicationKey('production', 'private'));
+    expect(new Set(keys)).to.have.property('size', 100);
+  });
+
+  it('are refused where any one character was altered', () => {
+    for (let index = 'key_prod_pvt_'.length; index < key.length; index++) {
+      const altered = `${key.slice(0, index)}${key[index] === 'a' ? 'b' : 'a'}${key.slice(index + 1)}`;
+      expect(isPlausibleApplicationKey(altered), `altered at ${index}`).to.equal(false);
+    }
+  });
+
+  it('are refused where the prefix of another application type took the place of their own', () => {
+    expect(isPlausibleApplicationKey(key.replace('_pvt_', '_mgt_'))).to.equal(false);
+  });
+
+  for (const [what, malformed] of [
+    ['cut short', key.slice(0, -1)],
+    ['too long', `${key}0`],
+    ['of an unknown application type', key.replace('_pvt_', '_xyz_')],
+    ['with a space around it', ` ${key}`],
+  ] as const) {
+    it(`are refused ${what}`, () => {
+      expect(isPlausibleApplicationKey(malformed)).to.equal(false);
+    });
+  }
+
+  it('may be legacy keys, which name no environment', () => {
+    expect(isPlausibleApplicationKey('key_NfdSHP8hjEfBYgxMU2wqZ9')).to.equal(true);
+  });
+
+  for (const junk of [
+    '',
+    'short',
+    'a b c d e f g h i j k l',
+    'x'.repeat(257),
+    'sixteen\ncharacter',
+    'ключ-ключ-ключ-ключ',
+  ]) {
+    it(`are refused as legacy ones where they are ${JSON.stringify(junk.slice(0, 24))}`, () => {
+      expect(isPlausibleApplicationKey(junk)).to.equal(false);
+    });
+  }
+
+  it('are stored as SHA-256', () => {
+    expect(digestOfKey(key)).to.equal(createHash('sha256').update(key).digest('hex'));
+  });
+});

@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import { digestOfKey, generateApplicationKey } from '../../../src/domain/application-keys.ts';
+import type { Caller } from '../../../src/domain/caller.ts';
+import { DomainError } from '../../../src/domain/errors.ts';
+import { DEFAULT_QUOTAS, DEFAULT_SETTINGS } from '../../../src/domain/tenants.ts';
+import { type AccessRecord, type Authentication, createAuthentication } from '../../../src/services/authentication.ts';
+
+const callerOf = (applicationId: string): Caller => ({
+  ...{ tenantId: 'tenant', tenantType: 'production', quotas: DEFAULT_QUOTAS, settings: DEFAULT_SETTINGS },
+  ...{ applicationId, applicationType: 'private', permissions: ['token:read'], rules: [] },
+});
+
+async function refusal(attempt: Promise<Caller>): Promise<string> {
+  return attempt.then(
+    () => expect.fail('was let in'),
+    (error: DomainError) => `${error.kind}: ${error.message}`,
+  );
+}
+
+describe('authentication', () => {
+  const key = generateApplicationKey('production', 'private');
+  let now: number;
+  let lookups: number;
+  let records: Map<string, AccessRecord>;
+  let authentication: Authentication;
+
+  beforeEach(() => {
+    now = 1_000_000;
+    lookups = 0;
+    records = new Map([[digestOfKey(key), { caller: callerOf('a'), endsAt: Infinity }]]);
+    authentication = createAuthentication({
+      clock: { now: () => now },
+      findAccess: async (digest) => {
+        lookups++;
+        return records.get(digest);
+      },
+    });
+  });
+
+  it('looks a key up once for many requests, also for those that come together', async () => {
+    await Promise.all([authentication.authenticate(key), authentication.authenticate(key)]);
+    await authentication.authenticate(key);
+    expect(lookups).to.equal(1);
+  });
+
+  it('sees a change within a second even where nothing announced it', async () => {
+    await authentication.authenticate(key);
+    records.clear();
+    now += 899;
+    expect(await authentication.authenticate(key)).to.have.property('applicationId', 'a');
+    now += 101;
+    expect(await refusal(authentication.authenticate(key))).to.match(/^unauthenticated/);
+  });
+
+  it('sees an announced change at once', async () => {
+    await authentication.authenticate(key);
+    records.clear();
+    authentication.forgetApplication('a');
+    expect(await refusal(authentication.authenticate(key))).to.match(/^unauthenticated/);
+  });
+
+  it('keeps what it knows of other applications', async () => {
+    await authentication.authenticate(key);
+    authentication.forgetApplication('b');
+    await authentication.authenticate(key);
+    expect(lookups).to.equal(1);
+    authentication.forgetAll();
+    await authentication.authenticate(key);
+    expect(lookups).to.equal(2);
+  });
+
+  it('does not keep an answer that was under way when the change was announced', async () => {
+    const slow = Promise.withResolvers<AccessRecord | undefined>();
+    const answers = [slow.promise, Promise.resolve(undefined)];
+    authentication = createAuthentication({ clock: { now: () => now }, findAccess: () => answers.shift()! });
+    const early = authentication.authenticate(key);
+    authentication.forgetApplication('a');
+    slow.resolve({ caller: callerOf('a'), endsAt: Infinity });
+    await early;
+    expect(await refusal(authentication.authenticate(key))).to.match(/^unauthenticated/);
+  });
+
+  it('does not remember an unknown key, which may be made next', async () => {
+    const next = generateApplicationKey('production', 'private');
+    await refusal(authentication.authenticate(next));
+    records.set(digestOfKey(next), { caller: callerOf('b'), endsAt: Infinity });
+    expect(await authentication.authenticate(next)).to.have.property('applicationId', 'b');
+  });
+
+  it('does not remember that a look-up failed', async () => {
+    let fails = true;
+    authentication = createAuthentication({
+      clock: { now: () => now },
+      findAccess: async () => {
+        if (fails) throw new DomainError('unavailable', 'Postgres is unreachable');
+        return { caller: callerOf('a'), endsAt: Infinity };
+      },
+    });
+    expect(await refusal(authentication.authenticate(key))).to.match(/^unavailable/);
+    fails = false;
+    expect(await authentication.authenticate(key)).to.have.property('applicationId', 'a');
+  });
+
+  it('ends with the second at which the key or its application ends, cached or not', async () => {
+    records.set(digestOfKey(key), { caller: callerOf('a'), endsAt: now + 500 });
+    await authentication.authenticate(key);
+    now += 500;
+    expect(await refusal(authentication.authenticate(key))).to.match(/^unauthenticated/);
+  });
+
+  it('refuses every bad key alike, and asks for none that cannot be one', async () => {
+    const unknown = generateApplicationKey('production', 'private');
+    const refusals = [undefined, '', 'junk', `${key.slice(0, -1)}-`, unknown].map((bad) =>
+      refusal(authentication.authenticate(bad)),
+    );
+    expect(new Set(await Promise.all(refusals))).to.have.property('size', 1);
+    expect(lookups).to.equal(1);
+  });
+
+  describe('of a key that is admitted for one invocation', () => {
+    const admittedKey = generateApplicationKey('production', 'private');
+    const admit = () => authentication.admit(admittedKey, async () => records.get('admitted'));
+
+    beforeEach(() => {
+      records.set('admitted', { caller: callerOf('reactor'), endsAt: Infinity });
+    });
+
+    it('lets it in until it is revoked', async () => {
+      const { revoke } = admit();
+      expect(await authentication.authenticate(admittedKey)).to.have.property('applicationId', 'reactor');
+      revoke();
+      expect(await refusal(authentication.authenticate(admittedKey))).to.match(/^unauthenticated/);
+    });
+
+    it('follows what becomes of the application meanwhile', async () => {
+      admit();
+      await authentication.authenticate(admittedKey);
+      records.delete('admitted');
+      authentication.forgetApplication('reactor');
+      expect(await refusal(authentication.authenticate(admittedKey))).to.match(/^unauthenticated/);
+    });
+
+    it('does not outlast its revocation through an answer under way', async () => {
+      const slow = Promise.withResolvers<AccessRecord>();
+      const { revoke } = authentication.admit(admittedKey, () => slow.promise);
+      const early = authentication.authenticate(admittedKey);
+      revoke();
+      slow.resolve({ caller: callerOf('reactor'), endsAt: Infinity });
+      await early;
+      expect(await refusal(authentication.authenticate(admittedKey))).to.match(/^unauthenticated/);
+    });
+  });
+});
