@@ -39,19 +39,10 @@ function readQuery(search: URLSearchParams, parameters: readonly Parameter[]): R
 
 // What has not the form of an id is the id of nothing; Postgres would refuse it as malformed.
 function checkParams(params: Readonly<Record<string, string>>, check: Check): void {
-  try {
-    check(params);
-    guardQuery(params);
-  } catch (error) {
-    if (error instanceof DomainError) throw new DomainError('not-found', 'There is nothing with this id.');
-    throw error;
-  }
-}
-
-function guardQuery(query: Readonly<Record<string, unknown>>): void {
   const violations = new ViolationCollector();
-  guardJson(query as JsonObject, violations);
-  violations.throwIfAny();
+  guardJson(params, violations);
+  violations.collect(() => check(params));
+  if (!violations.isEmpty) throw new DomainError('not-found', 'There is nothing with this id.');
 }
 
 function permit(caller: Caller, route: Route): void {
@@ -78,7 +69,7 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
   const parameters = route.parameters ?? [];
   const checkQuery = compileQueryCheck(parameterSchema(parameters, 'query'));
   const checkPath = compileBodyCheck(parameterSchema(parameters, 'path'));
-  const checkBody = route.body && compileBodyCheck(route.body.schema);
+  const checkBody = route.body && compileBodyCheck(route.body.schema, route.body.refine);
   const filters = new Map(
     Object.entries(route.responses).flatMap(([status, { schema }]) =>
       schema ? [[Number(status), compileAnswerFilter(schema)] as const] : [],
@@ -96,10 +87,12 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     // Not `ctx.URL`, which a malformed Host header leaves empty.
     const rawQuery = new URLSearchParams(ctx.querystring);
     const query = readQuery(rawQuery, parameters);
-    guardQuery(query);
-    checkQuery(query);
-    const body = route.body ? await readJsonBody(ctx, route.body.contentType) : undefined;
-    checkBody?.(body);
+    const violations = new ViolationCollector();
+    guardJson(query as JsonObject, violations);
+    violations.collect(() => checkQuery(query));
+    const body = route.body ? await readJsonBody(ctx, route.body.contentType, violations) : undefined;
+    violations.collect(() => checkBody?.(body));
+    violations.throwIfAny();
     const reply = await route.handle({
       caller,
       params,

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorKind, type Violations } from '../domain/errors.ts';
+import type { DomainError, ErrorKind, Violations } from '../domain/errors.ts';
 
 /** An error as it is answered (RFC 9457); `errors` maps property paths to messages. */
 export interface Problem {

@@ -41,7 +41,9 @@ function toInstant(parts: Parts): Date | undefined {
     local.getUTCHours() === hour &&
     local.getUTCMinutes() === minute &&
     local.getUTCSeconds() === second;
-  return readsBack ? new Date(local.getTime() - offset * 60_000) : undefined;
+  const instant = new Date(local.getTime() - offset * 60_000);
+  // Answers write four digits of a year.
+  return readsBack && instant.getUTCFullYear() <= 9999 ? instant : undefined;
 }
 
 function hour24(hour: number, half: string): number | undefined {

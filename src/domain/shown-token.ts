@@ -5,8 +5,11 @@ import type { Token } from './tokens.ts';
 /** A token with its data as one caller may see it. */
 export interface ShownToken {
   token: Omit<Token, 'data'>;
-  /** `identity`: the caller may know that the token exists, and nothing that was put into it. */
-  visibility: 'full' | 'identity';
+  /**
+   * `outline`: nothing that was put into the token (data, mask, metadata, expressions). `identity`: no more than that
+   * the token exists.
+   */
+  visibility: 'full' | 'outline' | 'identity';
   /** Masked or revealed; undefined: redacted. */
   data?: Json;
   enrichments?: CardEnrichments;

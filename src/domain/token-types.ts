@@ -40,8 +40,9 @@ function validateObject(
     return;
   }
   for (const [name, validate] of Object.entries(members)) validate(data[name], `${path}.${name}`);
-  for (const name of Object.keys(data)) {
-    if (!Object.hasOwn(members, name)) violations.add(`${path}.${name}`, 'is not a member of this token type');
+  // What is not named may itself be secret.
+  if (!Object.keys(data).every((name) => Object.hasOwn(members, name))) {
+    violations.add(path, `must have no members but ${Object.keys(members).join(', ')}`);
   }
 }
 
@@ -164,7 +165,7 @@ export function isTokenTypeName(name: string): name is TokenTypeName {
   return Object.hasOwn(TOKEN_TYPES, name);
 }
 
-/** The value whose presence in an id or in metadata would give the token away; undefined where there is no one value. */
+/** The value whose presence in an id would give the token away; undefined where there is no one value. */
 export function identifyingValue(type: string, data: Json): string | undefined {
   if (type === 'card') return (data as JsonObject)['number'] as string;
   if (type === 'bank') return (data as JsonObject)['account_number'] as string;
@@ -175,5 +176,5 @@ export function identifyingValue(type: string, data: Json): string | undefined {
 export function splitCvc(type: string, data: Json): { data: Json; cvc: string | null } {
   if (type !== 'card' || !isJsonObject(data) || typeof data['cvc'] !== 'string') return { data, cvc: null };
   const { cvc, ...rest } = data;
-  return { data: rest, cvc: cvc as string };
+  return { data: rest, cvc };
 }

@@ -11,7 +11,7 @@ export interface Token {
   mask: Json;
   metadata: Record<string, string>;
   searchIndexes: string[] | null;
-  /** base58-like opaque text of an HMAC; null where the tenant does not fingerprint. */
+  /** base64url of an HMAC; null where there is none: by the tenant's settings, or of nothing. */
   fingerprint: string | null;
   fingerprintExpression: string | null;
   expiresAt: Date | null;
@@ -39,7 +39,6 @@ const FORBIDDEN_IN_ID = /[#/\\+?[\]|&=%<>{}^]/;
 export function faultOfTokenId(id: string): string | undefined {
   const { min, max } = TOKEN_LIMITS.idLength;
   if (id.length < min || id.length > max) return `must have ${min} to ${max} characters`;
-  // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
   if (/[\u0000-\u001f\u007f]/.test(id) || !id.isWellFormed()) return 'must not contain control characters';
   if (id !== id.trim()) return 'must not begin or end with white space';
   if (FORBIDDEN_IN_ID.test(id)) return 'must not contain any of # / \\ + ? [ ] | & = % < > { } ^';

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import Router from '@koa/router';
 import Koa from 'koa';
+import { validate as isUuid } from 'uuid';
 import type {
   ApplicationDeclaration,
   DeclarationChange,
@@ -9,7 +10,7 @@ import type {
   ReactorInstance,
   TenantDeclaration,
 } from '../../domain/declarations.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, ViolationCollector } from '../../domain/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type { ReactorClient } from '../../reactors/client.ts';
 import type { ChangeFeed } from '../../services/change-feed.ts';
@@ -28,6 +29,7 @@ import { type DeclaredTenantParts, putTenant, removeTenant } from '../../service
 import { prefixedHeaders } from '../middleware/headers.ts';
 import { readJsonBody } from '../middleware/json-body.ts';
 import { problems } from '../middleware/problems.ts';
+import { refuseUnmatched } from '../middleware/unmatched.ts';
 import type { Schema } from '../route.ts';
 import type { ApiContext } from '../state.ts';
 import { compileBodyCheck } from '../validation/validator.ts';
@@ -46,6 +48,8 @@ type Params = Readonly<Record<string, string>>;
 type Handler = (params: Params, body: unknown) => Promise<object | undefined>;
 
 const PING_MS = 5_000;
+/** Bytes of lines that a follower has not taken yet; one that is further behind reads everything anew instead. */
+const MAX_BACKLOG_BYTES = 1024 * 1024;
 
 function sameToken(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
@@ -64,7 +68,10 @@ function requireToken(token: string): Koa.Middleware {
 /** Lines of JSON, from a full resync on, until the caller goes away. */
 function streamChanges(ctx: Koa.Context, changes: ChangeFeed): void {
   const stream = new PassThrough();
-  const write = (change: DeclarationChange) => void stream.write(`${JSON.stringify(change)}\n`);
+  const write = (change: DeclarationChange) => {
+    if (stream.writableLength + stream.readableLength > MAX_BACKLOG_BYTES) ctx.res.destroy();
+    else stream.write(`${JSON.stringify(change)}\n`);
+  };
   const unsubscribe = changes.subscribe(write);
   const ping = setInterval(() => write({ kind: 'ping' }), PING_MS);
   stream.on('close', () => {
@@ -86,9 +93,13 @@ export function createInternalApp({ token, declared, changes, reactors, logger }
   function handle(method: 'put' | 'delete' | 'get', path: string, body: Schema | undefined, act: Handler): void {
     const check = body && compileBodyCheck(body);
     router[method](path, async (ctx) => {
-      const json = check && (await readJsonBody(ctx as unknown as ApiContext, 'application/json'));
-      check?.(json);
-      const answer = await act((ctx as unknown as { params: Params }).params, json);
+      const { params } = ctx as unknown as { params: Params };
+      if (!Object.values(params).every(isUuid)) throw new DomainError('not-found', 'There is nothing with this id.');
+      const violations = new ViolationCollector();
+      const json = check && (await readJsonBody(ctx as unknown as ApiContext, 'application/json', violations));
+      violations.collect(() => check?.(json));
+      violations.throwIfAny();
+      const answer = await act(params, json);
       ctx.status = answer === undefined ? 204 : 200;
       if (answer !== undefined) ctx.body = answer;
     });
@@ -134,5 +145,6 @@ export function createInternalApp({ token, declared, changes, reactors, logger }
   app.use(problems(logger));
   app.use(requireToken(token));
   app.use(router.routes());
+  app.use(refuseUnmatched);
   return app;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import { DomainError, ViolationCollector } from '../../domain/errors.ts';
+import { DomainError, type ViolationCollector } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json.ts';
 import { guardJson } from '../../domain/json-guard.ts';
 import type { ContentType } from '../route.ts';
@@ -28,10 +28,12 @@ async function readBytes(request: IncomingMessage, length: number | undefined): 
   }
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function parse(bytes: Buffer): Json {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = utf8.decode(bytes);
   } catch {
     throw invalidRequest('The body is not UTF-8.');
   }
@@ -43,12 +45,14 @@ function parse(bytes: Buffer): Json {
   }
 }
 
-/** Reads the JSON body of a request, refusing wrong types, oversize and what no body may hold. */
-export async function readJsonBody(ctx: ApiContext, contentType: ContentType): Promise<Json> {
+/** Reads the JSON body of a request, refusing wrong types and oversize, and records what no body may hold. */
+export async function readJsonBody(
+  ctx: ApiContext,
+  contentType: ContentType,
+  violations: ViolationCollector,
+): Promise<Json> {
   requireContentType(ctx, contentType);
   const body = parse(await readBytes(ctx.req, ctx.request.length));
-  const violations = new ViolationCollector();
   guardJson(body, violations);
-  violations.throwIfAny();
   return body;
 }

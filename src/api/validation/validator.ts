@@ -1,7 +1,8 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { DomainError, ViolationCollector } from '../../domain/errors.ts';
-import type { Schema } from '../route.ts';
+import { isJsonObject, type JsonObject } from '../../domain/json.ts';
+import type { Refine, Schema } from '../route.ts';
 import { describeViolation } from './messages.ts';
 
 const formats = addFormats.default;
@@ -24,22 +25,30 @@ const answers = createAjv({ allErrors: false, removeAdditional: true });
 /** Checks values of a schema; throws one 'invalid' error that names every violation. */
 export type Check = (value: unknown) => void;
 
-function compileCheck(ajv: Ajv2020, schema: Schema): Check {
+function compileCheck(ajv: Ajv2020, schema: Schema, refine?: Refine): Check {
   const validate: ValidateFunction = ajv.compile(schema);
   return (value) => {
     if (validate(value)) return;
+    const errors = validate.errors ?? [];
     const violations = new ViolationCollector();
-    for (const error of validate.errors ?? []) {
+    for (const error of errors) {
       const described = describeViolation(error);
       if (described) violations.add(described.path, described.message);
     }
+    if (refine && isJsonObject(value)) refine(soundMembers(value, errors), violations);
     violations.throwIfAny();
   };
 }
 
+/** The members of a body in which its schema found no fault. */
+function soundMembers(body: JsonObject, errors: readonly ErrorObject[]): JsonObject {
+  const faulty = new Set(errors.map(({ instancePath }) => instancePath.split('/')[1]));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name)));
+}
+
 /** Checks a JSON body as it is. */
-export function compileBodyCheck(schema: Schema): Check {
-  return compileCheck(bodies, schema);
+export function compileBodyCheck(schema: Schema, refine?: Refine): Check {
+  return compileCheck(bodies, schema, refine);
 }
 
 /** Checks query parameters, turning their texts into the schema's types and filling in its defaults in place. */

@@ -1,18 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import type { Database } from '../../data/database.ts';
 import { insertToken, insertTokenOnce } from '../../data/token-inserts.ts';
 import type { NewToken, TokenRow } from '../../data/tokens.ts';
-import { decideAccess } from '../../domain/access.ts';
+import { decideAccess, type Transform } from '../../domain/access.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { DomainError } from '../../domain/errors.ts';
-import type { JsonObject } from '../../domain/json.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import type { Token } from '../../domain/tokens.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Audit } from '../audit.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
-import { draftToken, type TokenDraft, type TokenInput } from './draft.ts';
-import { showIdentity, showToken } from './show.ts';
+import { draftToken, type TokenDraft, wholeData } from './draft.ts';
+import type { TokenInput } from './form.ts';
+import { maskAtMost, showIdentity, showToken } from './show.ts';
 import { presentFingerprint, type TokenVault } from './vault.ts';
 
 export interface TokenParts {
@@ -21,9 +20,6 @@ export interface TokenParts {
   readonly audit: Audit;
   readonly clock: Clock;
 }
-
-/** How often an id's expression is evaluated for a value that is free, before a UUID is taken. */
-const ID_ATTEMPTS = 5;
 
 export interface CreatedToken {
   shown: ShownToken;
@@ -48,7 +44,7 @@ export async function newTokenRow(parts: TokenParts, caller: Caller, draft: Toke
 export function tokenOf(row: NewToken, draft: TokenDraft): Token {
   return {
     ...row,
-    data: draft.cvc === null ? draft.data : { ...(draft.data as JsonObject), cvc: draft.cvc },
+    data: wholeData(draft),
     mask: draft.mask,
     fingerprint: row.fingerprint === null ? null : presentFingerprint(row.fingerprint),
     modifiedBy: null,
@@ -56,24 +52,25 @@ export function tokenOf(row: NewToken, draft: TokenDraft): Token {
   };
 }
 
-/** The ids to try for a draft, best first. The last one is random and cannot be taken. */
-function* candidateIds(draft: TokenDraft): Generator<string> {
-  if (draft.id !== undefined && 'given' in draft.id) {
-    yield draft.id.given;
-    return;
-  }
-  if (draft.id !== undefined) {
-    for (let attempt = 0; attempt < ID_ATTEMPTS; attempt++) yield draft.id.candidates();
-  }
-  yield randomUUID();
+/** Every id to try for a draft, best first. */
+function* idsOf(draft: TokenDraft): Generator<string> {
+  yield draft.id;
+  yield* draft.otherIds;
+}
+
+/** The transform of the grant under which a token may be created; throws 'forbidden'. */
+export function permitCreate(caller: Caller, draft: TokenDraft, id: string): Transform {
+  const transform = decideAccess(caller, 'token:create', { id, container: draft.container });
+  if (transform !== undefined) return transform;
+  throw new DomainError('forbidden', `No grant of token:create covers the container ${draft.container}.`);
 }
 
 async function showDuplicate(parts: TokenParts, caller: Caller, row: TokenRow): Promise<ShownToken> {
   const [token] = await parts.vault.open([row]);
-  const transform = decideAccess(caller, 'token:read', token!);
+  const transform = decideAccess(caller, 'token:read', row);
   if (transform === undefined) return showIdentity(token!);
-  await parts.audit.record([tokenLogEntry(actorOf(caller), 'read', token!)]);
-  return showToken(token!, transform === 'redact' ? 'redact' : 'mask');
+  await parts.audit.record([tokenLogEntry(actorOf(caller), 'read', row)]);
+  return showToken(token!, maskAtMost(transform));
 }
 
 /**
@@ -84,11 +81,8 @@ async function showDuplicate(parts: TokenParts, caller: Caller, row: TokenRow): 
  */
 export async function createToken(parts: TokenParts, caller: Caller, input: TokenInput): Promise<CreatedToken> {
   const draft = draftToken(input, { settings: caller.settings, now: parts.clock.now(), path: '' });
-  for (const id of candidateIds(draft)) {
-    const transform = decideAccess(caller, 'token:create', { id, container: draft.container });
-    if (transform === undefined) {
-      throw new DomainError('forbidden', `No grant of token:create covers the container ${draft.container}.`);
-    }
+  for (const id of idsOf(draft)) {
+    const transform = permitCreate(caller, draft, id);
     const token = await newTokenRow(parts, caller, draft, id);
     const log = tokenLogEntry(actorOf(caller), 'create', token);
     const { fingerprint } = token;
@@ -100,8 +94,7 @@ export async function createToken(parts: TokenParts, caller: Caller, input: Toke
       return { shown: await showDuplicate(parts, caller, result.token), created: false };
     }
     if (result.outcome === 'created') {
-      const shown = showToken(tokenOf(token, draft), transform === 'redact' ? 'redact' : 'mask');
-      return { shown, created: true };
+      return { shown: showToken(tokenOf(token, draft), maskAtMost(transform)), created: true };
     }
   }
   throw new DomainError('conflict', 'The id is taken by another token.', { violations: { id: ['is taken'] } });

@@ -1,6 +1,6 @@
 import type { Caller } from '../../domain/caller.ts';
-import { DomainError } from '../../domain/errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
+import { invalid, ViolationCollector } from '../../domain/errors.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import { faultOfTokenId, type Token } from '../../domain/tokens.ts';
 import { containsExpression } from '../../expressions/template.ts';
@@ -14,16 +14,25 @@ export type RenderToken = (shown: ShownToken) => JsonObject;
 
 const WHOLE_REFERENCE = /^\s*\{\{\s*(?:token:)?([^|{}]+)\}\}\s*$/;
 
+/** The id in an entry of a list form: bare, or a whole expression without filters. */
+function listedId(entry: Json): string | undefined {
+  if (typeof entry !== 'string') return undefined;
+  return containsExpression(entry) ? WHOLE_REFERENCE.exec(entry)?.[1]?.trim() : entry;
+}
+
 /** The ids of a list form, `{"tokens": [<id or {{ id }}>, …]}`; undefined where the body has another form. */
 function listedIds(body: JsonObject): string[] | undefined {
   const { tokens } = body;
   if (Object.keys(body).length !== 1 || !Array.isArray(tokens)) return undefined;
-  const ids = tokens.map((entry) => {
-    if (typeof entry !== 'string') return undefined;
-    if (!containsExpression(entry)) return entry;
-    return WHOLE_REFERENCE.exec(entry)?.[1]?.trim();
+  const ids = tokens.map(listedId);
+  if (!ids.every((id) => id !== undefined)) return undefined;
+  const violations = new ViolationCollector();
+  ids.forEach((id, index) => {
+    const fault = faultOfTokenId(id);
+    if (fault !== undefined) violations.add(`tokens[${index}]`, fault);
   });
-  return ids.every((id) => id !== undefined && faultOfTokenId(id) === undefined) ? (ids as string[]) : undefined;
+  violations.throwIfAny();
+  return ids;
 }
 
 /** The values that a template's expressions take, of tokens that have been resolved. */
@@ -37,14 +46,16 @@ export function referable(tokens: ReadonlyMap<string, Token>, render: RenderToke
  * Replaces the expressions of `body` by the plaintext of the tokens that they name. Every token must be granted with
  * the transform reveal; the tenant's detokenize quota bounds how many there are.
  */
-export async function detokenize(parts: TokenParts, caller: Caller, body: Json, render: RenderToken): Promise<Json> {
-  if (!isJsonObject(body)) throw new DomainError('invalid', 'The body must be an object.');
+export async function detokenize(
+  parts: TokenParts,
+  caller: Caller,
+  body: JsonObject,
+  render: RenderToken,
+): Promise<Json> {
   const listed = listedIds(body);
   const { tokenIds, configuration } =
     listed === undefined ? findReferences(body) : { tokenIds: listed, configuration: [] };
-  if (configuration.length > 0) {
-    throw new DomainError('invalid', 'Configuration can be named in reactors and proxies only.');
-  }
+  if (configuration.length > 0) throw invalid('', 'must not name configuration: only reactors and proxies have any');
   const tokens = await resolveTokens(parts, caller, {
     ids: tokenIds,
     permission: 'token:read',

@@ -3,7 +3,8 @@ import type { TokenFilter, TokenScope } from '../../data/token-filters.ts';
 import type { TokenRow } from '../../data/tokens.ts';
 import { decideAccess, type Grants } from '../../domain/access.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { normalizeContainer } from '../../domain/containers.ts';
+import { isContainer, normalizeContainer } from '../../domain/containers.ts';
+import { invalid } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
@@ -33,6 +34,13 @@ function scopesOf(grants: Grants, permission: Permission): 'all' | TokenScope[] 
     );
 }
 
+function containerOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const container = normalizeContainer(text);
+  if (!isContainer(container)) throw invalid('container', 'must be a path such as /pci/high/');
+  return container;
+}
+
 /** Undefined where nothing can match. */
 function rowFilter(caller: Caller, filter: TokenListFilter): TokenFilter | undefined {
   const fingerprint = filter.fingerprint === undefined ? undefined : parseFingerprint(filter.fingerprint);
@@ -42,7 +50,7 @@ function rowFilter(caller: Caller, filter: TokenListFilter): TokenFilter | undef
     scopes: scopesOf(caller, 'token:read'),
     ids: filter.ids,
     metadata: filter.metadata,
-    container: filter.container === undefined ? undefined : normalizeContainer(filter.container),
+    container: containerOf(filter.container),
     type: filter.type,
     fingerprint,
   };

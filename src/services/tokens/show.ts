@@ -27,6 +27,11 @@ function withoutData(token: Token): Omit<Token, 'data'> {
   return rest;
 }
 
+/** What an answer to a write shows at most: data that was just sent need not come back in plaintext. */
+export function maskAtMost(transform: Transform): Transform {
+  return transform === 'reveal' ? 'mask' : transform;
+}
+
 /** A token as `transform` lets its data be seen. */
 export function showToken(token: Token, transform: Transform): ShownToken {
   const shown: ShownToken = { token: withoutData(token), visibility: 'full' };
@@ -44,4 +49,9 @@ export function showEnriched(token: Token): ShownToken {
 /** Only that a token exists: what a caller sees of a duplicate that it may not read. */
 export function showIdentity(token: Token): ShownToken {
   return { token: withoutData(token), visibility: 'identity' };
+}
+
+/** A token without anything that was put into it. */
+export function showOutline(token: Token): ShownToken {
+  return { token: withoutData(token), visibility: 'outline' };
 }

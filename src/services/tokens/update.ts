@@ -3,15 +3,18 @@ import { findToken, updateToken as updateRow, type TokenChange, type TokenRow } 
 import { decideAccess, type Transform } from '../../domain/access.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { DomainError, ViolationCollector } from '../../domain/errors.ts';
-import { isJsonObject, type Json } from '../../domain/json.ts';
+import type { Json } from '../../domain/json.ts';
 import { mergePatch } from '../../domain/merge-patch.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
+import { splitCvc } from '../../domain/token-types.ts';
 import { TOKEN_LIMITS, type Token } from '../../domain/tokens.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import type { TokenParts } from './create.ts';
-import { draftToken, type TokenDraft, type TokenInput } from './draft.ts';
+import { draftToken, type TokenDraft, wholeData } from './draft.ts';
+import type { TokenInput } from './form.ts';
 import { noGrant, noSuchToken } from './read.ts';
-import { showIdentity, showToken } from './show.ts';
+import { showOutline, showToken } from './show.ts';
+import { presentFingerprint } from './vault.ts';
 
 /** A merge patch of a token, of the API's JSON types. */
 export interface TokenPatch {
@@ -28,10 +31,13 @@ export interface TokenPatch {
 /** How often an update is tried again because another one came first. */
 const ATTEMPTS = 5;
 
-function patchedMetadata(current: Record<string, string>, patch: TokenPatch['metadata']): Record<string, string> {
+function patchedMetadata(
+  current: Record<string, string>,
+  patch: TokenPatch['metadata'],
+  violations: ViolationCollector,
+): Record<string, string> {
   if (patch === undefined) return current;
   const merged = (mergePatch(current, patch) ?? {}) as Record<string, string>;
-  const violations = new ViolationCollector();
   const keys = Object.keys(merged);
   if (keys.length > TOKEN_LIMITS.metadataEntries) {
     violations.add('metadata', `must have at most ${TOKEN_LIMITS.metadataEntries} entries`);
@@ -39,18 +45,18 @@ function patchedMetadata(current: Record<string, string>, patch: TokenPatch['met
   if (keys.some((key) => key.length > TOKEN_LIMITS.metadataKeyLength || key === '')) {
     violations.add('metadata', `must have keys of 1 to ${TOKEN_LIMITS.metadataKeyLength} characters`);
   }
-  violations.throwIfAny();
   return merged;
 }
 
 /** The token as the patch makes it (RFC 7386), in the form in which one is created. */
-function patchedInput(token: Token, patch: TokenPatch): TokenInput {
+function patchedInput(token: Token, patch: TokenPatch, violations: ViolationCollector): TokenInput {
   return {
+    id: token.id,
     type: token.type,
     data: 'data' in patch ? mergePatch(token.data, patch.data ?? null) : token.data,
     mask: 'mask' in patch ? mergePatch(token.mask, patch.mask ?? null) : token.mask,
     containers: patch.containers?.length ? patch.containers : [token.container],
-    metadata: patchedMetadata(token.metadata, patch.metadata),
+    metadata: patchedMetadata(token.metadata, patch.metadata, violations),
     search_indexes: 'search_indexes' in patch ? patch.search_indexes : token.searchIndexes,
     fingerprint_expression:
       'fingerprint_expression' in patch ? patch.fingerprint_expression : token.fingerprintExpression,
@@ -59,28 +65,39 @@ function patchedInput(token: Token, patch: TokenPatch): TokenInput {
   };
 }
 
-function cvcOf(data: Json): Json | undefined {
-  return isJsonObject(data) ? data['cvc'] : undefined;
+function draftPatched(parts: TokenParts, caller: Caller, token: Token, patch: TokenPatch): TokenDraft {
+  const violations = new ViolationCollector();
+  const input = patchedInput(token, patch, violations);
+  const context = { settings: caller.settings, now: parts.clock.now(), path: '' };
+  const draft = violations.collect(() => draftToken(input, context));
+  violations.throwIfAny();
+  // An expiry that is not patched stays, even where it ends at this very moment.
+  return 'expires_at' in patch ? draft! : { ...draft!, expiresAt: token.expiresAt };
 }
 
-async function changeOf(
-  parts: TokenParts,
-  caller: Caller,
-  token: Token,
-  draft: TokenDraft,
-  keepsExpiry: boolean,
-): Promise<TokenChange> {
-  const { tenantId, id } = token;
-  const columns = await parts.vault.sealColumns(tenantId, id, draft);
-  // A code that stays keeps the end of its retention.
-  const keepsCvc = (draft.cvc ?? undefined) === (token.type === 'card' ? cvcOf(token.data) : undefined);
-  const cvc = draft.cvc === null ? null : await parts.vault.sealCvc(tenantId, id, draft.cvc, caller.quotas);
+/** The stored code's fate; undefined: it stays, and so does the end of its retention. */
+async function changeOfCvc(parts: TokenParts, caller: Caller, { id, tenantId, type, data }: Token, cvc: string | null) {
+  if (cvc === splitCvc(type, data).cvc) return {};
+  return { cvc: cvc === null ? null : await parts.vault.sealCvc(tenantId, id, cvc, caller.quotas) };
+}
+
+async function changeOf(parts: TokenParts, caller: Caller, token: Token, draft: TokenDraft): Promise<TokenChange> {
   return {
-    ...columns,
-    expiresAt: keepsExpiry ? token.expiresAt : draft.expiresAt,
+    ...(await parts.vault.sealColumns(token.tenantId, token.id, draft)),
+    ...(await changeOfCvc(parts, caller, token, draft.cvc)),
     modifiedBy: caller.applicationId,
     modifiedAt: new Date(parts.clock.now()),
-    ...(keepsCvc ? {} : { cvc }),
+  };
+}
+
+function changedToken(token: Token, draft: TokenDraft, change: TokenChange): Token {
+  const { container, mask, metadata, searchIndexes, fingerprintExpression, expiresAt } = draft;
+  const { fingerprint, modifiedBy, modifiedAt } = change;
+  return {
+    ...token,
+    ...{ container, mask, metadata, searchIndexes, fingerprintExpression, expiresAt, modifiedBy, modifiedAt },
+    data: wholeData(draft),
+    fingerprint: fingerprint === null ? null : presentFingerprint(fingerprint),
   };
 }
 
@@ -103,24 +120,22 @@ async function tryUpdate(parts: TokenParts, caller: Caller, id: string, patch: T
   if (row === undefined) throw noSuchToken();
   if (decideAccess(caller, 'token:update', row) === undefined) throw noGrant('token:update');
   const [token] = await parts.vault.open([row]);
-  const context = { settings: caller.settings, now: parts.clock.now(), path: '' };
-  const draft = draftToken(patchedInput(token!, patch), context);
+  const draft = draftPatched(parts, caller, token!, patch);
   const transform = permitUpdate(caller, row, draft);
-  const change = await changeOf(parts, caller, token!, draft, !('expires_at' in patch));
+  const change = await changeOf(parts, caller, token!, draft);
   const hidden = draft.deduplicate && (await duplicatesUnreadable(parts, caller, id, change));
   const log = tokenLogEntry(actorOf(caller), 'update', row);
   if (!(await updateRow(parts.database, row, change, log))) return undefined;
 
-  const cvc = change.cvc === undefined ? row.cvc : (change.cvc?.sealed ?? null);
-  const [updated] = await parts.vault.open([{ ...row, ...change, cvc }]);
-  return hidden ? showIdentity(updated!) : showToken(updated!, transform);
+  const updated = changedToken(token!, draft, change);
+  return hidden ? showOutline(updated) : showToken(updated, transform);
 }
 
 /**
  * Applies a merge patch to a token and shows the result as the grant of `token:update` does; a patched token obeys
  * every rule that a new one does. Moving it to another container takes the permission on both.
  *
- * Where the update makes it a duplicate of a token that the caller may not read, only its identity is shown.
+ * Where the update makes it a duplicate of a token that the caller may not read, nothing that was put into it is shown.
  */
 export async function updateToken(
   parts: TokenParts,

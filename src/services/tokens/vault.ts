@@ -101,10 +101,9 @@ export function createTokenVault(sealer: Sealer, hasher: KeyedHasher): TokenVaul
       };
     },
     async sealCvc(tenantId, id, cvc, quotas) {
-      return {
-        sealed: await sealer.sealCvc(cvcPlace(tenantId, id), cvc, quotas.cvcRetentionSeconds),
-        expiresAt: new Date(Date.now() + quotas.cvcRetentionSeconds * 1000),
-      };
+      // Taken first: the key is destroyed when what it seals now is past retention, and the code must be gone by then.
+      const expiresAt = new Date(Date.now() + quotas.cvcRetentionSeconds * 1000);
+      return { sealed: await sealer.sealCvc(cvcPlace(tenantId, id), cvc, quotas.cvcRetentionSeconds), expiresAt };
     },
     async open(rows) {
       const opened = (await sealer.openMany(rows.flatMap(toOpen))).values();

@@ -1,9 +1,9 @@
-import type { Json } from '../../../domain/json.ts';
+import type { Json, JsonObject } from '../../../domain/json.ts';
 import type { Cursors } from '../../../services/cursors.ts';
 import { createToken, type TokenParts } from '../../../services/tokens/create.ts';
 import { deleteToken } from '../../../services/tokens/delete.ts';
 import { detokenize } from '../../../services/tokens/detokenize.ts';
-import type { TokenInput } from '../../../services/tokens/draft.ts';
+import type { TokenInput } from '../../../services/tokens/form.ts';
 import { followTokens, pageTokens, type TokenListFilter } from '../../../services/tokens/list.ts';
 import { readToken } from '../../../services/tokens/read.ts';
 import { tokenize } from '../../../services/tokens/tokenize.ts';
@@ -20,7 +20,7 @@ import {
   offsetParameters,
   pathId,
 } from '../../schemas/common.ts';
-import { checkTokenInput } from './check.ts';
+import { checkTokenInput, refinePatch, refineToken } from './check.ts';
 import { readMetadataFilter } from './metadata-filter.ts';
 import { presentToken } from './present.ts';
 import * as schema from './schema.ts';
@@ -56,7 +56,7 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
       summary: 'Create a token',
       description: 'The answer shows `data` masked.',
       permission: 'token:create',
-      body: { contentType: 'application/json', schema: schema.createToken, example: card },
+      body: { contentType: 'application/json', schema: schema.createToken, example: card, refine: refineToken },
       responses: {
         200: { description: 'A token of this type and fingerprint exists; this is it.', schema: schema.token },
         201: { description: 'The token.', schema: schema.token, headers: locationHeader },
@@ -126,6 +126,7 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
         contentType: 'application/merge-patch+json',
         schema: schema.patchToken,
         example: { metadata: { customer: '42' } },
+        refine: refinePatch,
       },
       responses: {
         200: { description: 'The token.', schema: schema.token },
@@ -166,7 +167,7 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
         return { status: 200, body: await tokenize(parts, caller, body, options) };
       },
     }),
-    route<Json>({
+    route<JsonObject>({
       method: 'post',
       path: '/detokenize',
       operationId: 'detokenize',

@@ -3,6 +3,17 @@ import type { ShownToken } from '../../../domain/shown-token.ts';
 
 const iso = (date: Date) => date.toISOString();
 
+function presentContent({ token, data, enrichments }: ShownToken): Record<string, Json> {
+  return {
+    ...(data === undefined ? {} : { data }),
+    ...(token.mask === null ? {} : { mask: token.mask }),
+    ...(enrichments === undefined ? {} : { enrichments: enrichments as unknown as Json }),
+    ...(token.fingerprintExpression === null ? {} : { fingerprint_expression: token.fingerprintExpression }),
+    metadata: token.metadata,
+    ...(token.searchIndexes === null ? {} : { search_indexes: token.searchIndexes }),
+  };
+}
+
 /** A token as JSON. What its access rules hide is not in it: absent, not empty. */
 export function presentToken(shown: ShownToken): Record<string, Json> {
   const { token, visibility } = shown;
@@ -16,12 +27,7 @@ export function presentToken(shown: ShownToken): Record<string, Json> {
   if (visibility === 'identity') return identity;
   return {
     ...identity,
-    ...(shown.data === undefined ? {} : { data: shown.data }),
-    ...(token.mask === null ? {} : { mask: token.mask }),
-    ...(shown.enrichments === undefined ? {} : { enrichments: shown.enrichments as unknown as Json }),
-    ...(token.fingerprintExpression === null ? {} : { fingerprint_expression: token.fingerprintExpression }),
-    metadata: token.metadata,
-    ...(token.searchIndexes === null ? {} : { search_indexes: token.searchIndexes }),
+    ...(visibility === 'outline' ? {} : presentContent(shown)),
     ...(token.expiresAt === null ? {} : { expires_at: iso(token.expiresAt) }),
     created_by: token.createdBy,
     created_at: iso(token.createdAt),
