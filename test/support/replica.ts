@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import { createDatabase } from '../../src/data/database.ts';
+import { openKeyring } from '../../src/keys/keyring.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { silentLogger } from '../../src/platform/logger.ts';
+import { createMetrics } from '../../src/platform/metrics.ts';
+import { createShutdownStack } from '../../src/platform/shutdown.ts';
+import { startApi } from '../../src/roles/api.ts';
+import type { TestVault } from './vault.ts';
+
+/** One more API over the database and the keyring of a vault, with connections and caches of its own. */
+export async function startReplica(
+  vault: TestVault,
+  connectionString = vault.connectionString,
+): Promise<{ baseUrl: string; stop(): Promise<void> }> {
+  const logger = silentLogger;
+  const shutdown = createShutdownStack({ logger });
+  const database = createDatabase({ connectionString, logger });
+  shutdown.push('database', () => database.close());
+  const api = await startApi({
+    ...{ database, connectionString, logger, shutdown, clock: systemClock, metrics: createMetrics() },
+    ...{ host: '127.0.0.1', port: 0, internalPort: 0, internalToken: vault.internalToken },
+    keyManagement: await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true }),
+    headerPrefixes: ['SVC', 'BT'],
+    version: '0.0.0-test',
+  });
+  api.becomeReady();
+  return { baseUrl: `http://127.0.0.1:${api.port}`, stop: () => shutdown.run() };
+}
