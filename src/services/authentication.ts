@@ -20,7 +20,7 @@ export interface Authentication {
    * Lets a key that is stored nowhere stand for whatever `findAccess` gives, in this process alone, until `revoke` is
    * called: for one reactor invocation.
    */
-  admit(key: string, findAccess: () => Promise<AccessRecord | undefined>): { revoke(): void };
+  admit(key: string, findAccess: () => Promise<AccessRecord | undefined>): { revoke: () => void };
 }
 
 export interface AuthenticationOptions {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { checkAccess, normalizeRules, type RequestedAccess } from '../../../src/domain/application-access.ts';
-import { DomainError, ViolationCollector, type Violations } from '../../../src/domain/errors.ts';
+import { type DomainError, ViolationCollector, type Violations } from '../../../src/domain/errors.ts';
 
 type Rule = RequestedAccess['rules'][number];
 
