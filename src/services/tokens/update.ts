@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { findTokenByFingerprint } from '../../data/token-inserts.ts';
 import { findToken, updateToken as updateRow, type TokenChange, type TokenRow } from '../../data/tokens.ts';
 import { decideAccess, type Transform } from '../../domain/access.ts';
@@ -28,8 +29,10 @@ export interface TokenPatch {
   expires_at?: string | null;
 }
 
-/** How often an update is tried again because another one came first. */
-const ATTEMPTS = 5;
+/** How often an update is tried because another one came first: under a second in all. */
+const ATTEMPTS = 25;
+/** Those that collide wait for random times that grow by this, or they would collide again. */
+const SPREAD_MS = 3;
 
 function patchedMetadata(
   current: Record<string, string>,
@@ -146,6 +149,7 @@ export async function updateToken(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const shown = await tryUpdate(parts, caller, id, patch);
     if (shown !== undefined) return shown;
+    await delay(Math.random() * SPREAD_MS * attempt);
   }
   throw new DomainError('conflict', 'The token is being updated by others; try again.');
 }
