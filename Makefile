@@ -31,7 +31,7 @@ $(INSTALLED):
 
 .PHONY: build
 build: install ## Compile src to dist, as published
-	@tsc -p config/tsconfig.build.json
+	@$(NPM) run --silent build
 
 .PHONY: lint
 lint: install ## Lint
