@@ -24,7 +24,7 @@ import { banner } from './standalone-banner.ts';
 
 export interface StandaloneIo {
   /** One line of the program's own output. */
-  write(line: string): void;
+  readonly write: (line: string) => void;
   readonly logger: Logger;
 }
 
@@ -44,13 +44,6 @@ const DATA_FOLDER_MODE = 0o711;
 async function readVersion(): Promise<string> {
   const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
-}
-
-/** For a start without manifests: nothing is declared, and reactors made through the API still run. */
-async function makeEmptyFolder(dataDir: string): Promise<string> {
-  const folder = join(dataDir, 'no-manifests');
-  await mkdir(folder, { recursive: true });
-  return folder;
 }
 
 async function connect(
@@ -104,8 +97,10 @@ async function start(
   });
   const baseUrl = urlOf(host, api.port);
 
+  // A folder that is not there tells nothing: what an earlier start declared stays as it is.
+  const manifestsDir = manifests ?? join(dataDir, 'no-manifests');
   const operator = createOperator({
-    source: createFolderSource({ manifestsDir: manifests ?? (await makeEmptyFolder(dataDir)), dataDir, logger }),
+    source: createFolderSource({ manifestsDir, dataDir, logger }),
     runtime,
     internalApi: { baseUrl: urlOf(host, api.internalPort), token: internalToken },
     publicBaseUrl: baseUrl,
@@ -116,7 +111,8 @@ async function start(
   await operator.reconciled;
   await declaredReactorsStarted(dataDir);
   api.becomeReady();
-  for (const line of banner({ baseUrl, dataDir, metricsPort: metricsServer.port, manifests })) write(line);
+  const metricsUrl = `${urlOf(host, metricsServer.port)}/metrics`;
+  for (const line of banner({ baseUrl, metricsUrl, dataDir, manifests })) write(line);
   write(`ready ${baseUrl}`);
 }
 

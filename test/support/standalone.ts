@@ -58,6 +58,8 @@ export interface StandaloneProgram {
   kill(): Promise<void>;
   /** SIGKILL without looking after what it started. */
   crash(): Promise<void>;
+  /** Resolves once it has ended by itself. */
+  ended(): Promise<Ended>;
 }
 
 export interface ProgramOptions {
@@ -84,6 +86,10 @@ function spawnProgram(args: readonly string[], env: Record<string, string> = {})
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // A test that fails half-way must not leave a vault behind.
+  const killChild = (): void => void child.kill('SIGKILL');
+  process.once('exit', killChild);
+  child.once('exit', () => process.off('exit', killChild));
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
@@ -144,6 +150,7 @@ export async function startStandalone(options: ProgramOptions): Promise<Standalo
       child.kill('SIGKILL');
       await ended;
     },
+    ended: async () => ({ code: await ended, ...output }),
   };
 }
 

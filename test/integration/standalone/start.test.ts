@@ -80,9 +80,15 @@ describe('standalone', function () {
     const shownTo = async (application: string) =>
       (await vault.request('GET', '/tokens/story-card', { key: await vault.keyOf(application) })).body;
     const masked = { number: 'XXXXXXXXXXXX1111', expiration_month: 12, expiration_year: 2030 };
-    expect(await shownTo('auditor')).to.include({ id: 'story-card' }).and.not.have.property('data');
-    expect(await shownTo('support')).to.have.property('data').that.deep.equals(masked);
-    expect(await shownTo('payments')).to.have.property('data').that.deep.equals(data);
+    expect(await shownTo('auditor'))
+      .to.include({ id: 'story-card' })
+      .and.not.have.property('data');
+    expect(await shownTo('support'))
+      .to.have.property('data')
+      .that.deep.equals(masked);
+    expect(await shownTo('payments'))
+      .to.have.property('data')
+      .that.deep.equals(data);
     expect(await shownTo('collector')).to.include({ status: 403 });
 
     const reaction = await vault.request('POST', `/reactors/${await reactorId('Card brand')}/react`, {
@@ -135,7 +141,11 @@ describe('standalone', function () {
       key,
       body: { args: { in: 'flight' } },
     });
-    const creation = await openRequest(`${vault.baseUrl}/tokens`, key, { id: 'in-flight', type: 'token', data: 'kept' });
+    const creation = await openRequest(`${vault.baseUrl}/tokens`, key, {
+      id: 'in-flight',
+      type: 'token',
+      data: 'kept',
+    });
     const stopping = vault.stop();
     const created = await creation.finish();
     const reacted = await invocation;
