@@ -1,6 +1,6 @@
 import type { Database } from '../../data/database.ts';
-import { breaksConstraint, FOREIGN_KEY_VIOLATION } from '../../data/failures.ts';
 import { deleteReactor, getReactor, listAllReactors, upsertReactor } from '../../data/reactors.ts';
+import { getTenant } from '../../data/tenants.ts';
 import type { ReactorDeclaration, ReactorWorkload } from '../../domain/declarations.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -23,6 +23,10 @@ export async function putReactor(
   id: string,
   declaration: ReactorDeclaration,
 ): Promise<boolean> {
+  // Before anything is sealed: there are no keys to seal under without a tenant.
+  if ((await getTenant(database, tenantId)) === undefined) {
+    throw new DomainError('not-found', 'There is no tenant with this id.');
+  }
   const { name, code, configuration, timeoutSeconds, scaling, memoryBytes } = declaration;
   const applicationId = declaration.applicationId ?? null;
   const unversioned = {
@@ -39,15 +43,8 @@ export async function putReactor(
 
   const actor = operatorOf(tenantId);
   const logs = [logEntry(actor, 'create', 'reactor', id), logEntry(actor, 'update', 'reactor', id)];
-  try {
-    const outcome = await upsertReactor(database, { ...reactor, ...(await vault.seal(reactor)) }, logs);
-    return outcome !== 'unchanged';
-  } catch (error) {
-    if (breaksConstraint(error, FOREIGN_KEY_VIOLATION, 'reactors_tenant_id_fkey')) {
-      throw new DomainError('not-found', 'There is no tenant with this id.', { cause: error });
-    }
-    throw error;
-  }
+  const outcome = await upsertReactor(database, { ...reactor, ...(await vault.seal(reactor)) }, logs);
+  return outcome !== 'unchanged';
 }
 
 /** Deletes a reactor; nothing happens where there is none. */
