@@ -7,6 +7,8 @@ import { translateFailure } from './failures.ts';
 export interface Statement {
   readonly name?: string;
   readonly text: string;
+  /** Waits for its answer as long as Postgres works on it; its transaction sets what bounds it there. */
+  readonly unbounded?: true;
 }
 
 /** Runs statements: the database itself, each statement on its own, or one transaction of it. */
@@ -41,17 +43,24 @@ export interface DatabaseOptions {
   readonly applicationName?: string;
 }
 
+/** Added to Postgres's own time limit, so that this one ends only what Postgres can no longer be asked about. */
+const ANSWER_MARGIN_MS = 2_000;
+/** The longest that a timer takes; pg reads 0 as "no limit of this statement's own". */
+const UNBOUNDED_MS = 2 ** 31 - 1;
+
 export function createDatabase(options: DatabaseOptions): Database {
-  const { connectionString, logger } = options;
+  const { connectionString, logger, statementTimeoutMs = 10_000 } = options;
   const pool = new pg.Pool({
     connectionString,
     max: options.poolSize ?? 10,
     connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
-    statement_timeout: options.statementTimeoutMs ?? 10_000,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + ANSWER_MARGIN_MS,
     lock_timeout: options.lockTimeoutMs ?? 5_000,
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 15_000,
     application_name: options.applicationName ?? 'tokenkeep',
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
   });
   // Without listeners, a connection that Postgres closes, idle or in use, would end the process.
   pool.on('error', (error) => logger.warn({ error }, 'an idle connection to Postgres was lost'));
@@ -67,7 +76,9 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   async function runOn<Row>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     try {
-      const result = await client.query({ name: statement.name, text: statement.text, values: values as unknown[] });
+      const { name, text, unbounded } = statement;
+      const limit = unbounded ? { query_timeout: UNBOUNDED_MS } : {};
+      const result = await client.query({ name, text, values: values as unknown[], ...limit });
       return result.rows as Row[];
     } catch (error) {
       throw translateFailure(error, statement.name ?? 'query');

@@ -42,7 +42,10 @@ export async function readMigrations(folder: URL = FOLDER): Promise<Migration[]>
 }
 
 // Released with the transaction; of two programs that migrate at once, one waits and then finds the work done.
-const LOCK: Statement = { text: `select pg_advisory_xact_lock(hashtext('tokenkeep migrations'))` };
+const LOCK: Statement = {
+  text: `select pg_advisory_xact_lock(hashtext('tokenkeep migrations'))`,
+  unbounded: true,
+};
 
 const CREATE_TABLE: Statement = {
   text: `
@@ -79,7 +82,7 @@ export async function migrate(
     await transaction.run(CREATE_TABLE);
     const pending = pendingMigrations(known, await transaction.run<AppliedMigration>(APPLIED));
     for (const migration of pending) {
-      await transaction.run({ text: migration.sql });
+      await transaction.run({ text: migration.sql, unbounded: true });
       const { number, name, checksum, breaking } = migration;
       await transaction.run(RECORD, [number, name, checksum, breaking]);
       logger.info({ number, name }, 'applied a migration');

@@ -4,6 +4,7 @@ import { createDatabase, type Database } from '../../../src/data/database.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { silentLogger } from '../../../src/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { startFreezingProxy } from '../../support/freezing-proxy.ts';
 
 const SECRET = 'canary-4242424242424242';
 
@@ -71,6 +72,27 @@ describe('the database', () => {
     expectUnavailable(await failure(database.run({ text: 'select pg_sleep(10)' })), /did not answer in time.*57014/);
     await database.ping();
   });
+
+  it('gives up a connection on which Postgres no longer answers, and goes on with another', async () => {
+    const proxy = await startFreezingProxy(test.connectionString);
+    const database = open({ connectionString: proxy.connectionString, poolSize: 1, statementTimeoutMs: 50 });
+    await database.ping();
+    proxy.freeze();
+    expectUnavailable(await failure(database.ping()), /^Postgres is unreachable/);
+    await database.ping();
+    expect(proxy.connections).to.equal(2);
+    await database.close();
+    opened.splice(0);
+    await proxy.close();
+  });
+
+  it('waits for an unbounded statement longer than for any other', async () => {
+    const database = open({ statementTimeoutMs: 1 });
+    await database.transaction(async (transaction) => {
+      await transaction.run({ text: 'set local statement_timeout = 0' });
+      await transaction.run({ text: 'select pg_sleep(2.2)', unbounded: true });
+    });
+  }).timeout(10_000);
 
   it('gives up waiting for a lock', async () => {
     const database = open({ lockTimeoutMs: 50 });
