@@ -3,7 +3,7 @@ import { createDatabase } from '../../src/data/database.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { silentLogger } from '../../src/platform/logger.ts';
-import { createMetrics } from '../../src/platform/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
 import { startApi } from '../../src/roles/api.ts';
 import type { TestVault } from './vault.ts';
@@ -12,18 +12,19 @@ import type { TestVault } from './vault.ts';
 export async function startReplica(
   vault: TestVault,
   connectionString = vault.connectionString,
-): Promise<{ baseUrl: string; stop(): Promise<void> }> {
+): Promise<{ baseUrl: string; metrics: Metrics; stop(): Promise<void> }> {
   const logger = silentLogger;
+  const metrics = createMetrics();
   const shutdown = createShutdownStack({ logger });
   const database = createDatabase({ connectionString, logger });
   shutdown.push('database', () => database.close());
   const api = await startApi({
-    ...{ database, connectionString, logger, shutdown, clock: systemClock, metrics: createMetrics() },
+    ...{ database, connectionString, logger, shutdown, clock: systemClock, metrics },
     ...{ host: '127.0.0.1', port: 0, internalPort: 0, internalToken: vault.internalToken },
     keyManagement: await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true }),
     headerPrefixes: ['SVC', 'BT'],
     version: '0.0.0-test',
   });
   api.becomeReady();
-  return { baseUrl: `http://127.0.0.1:${api.port}`, stop: () => shutdown.run() };
+  return { baseUrl: `http://127.0.0.1:${api.port}`, metrics, stop: () => shutdown.run() };
 }
