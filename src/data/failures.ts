@@ -34,8 +34,13 @@ const UNAVAILABLE: Record<string, string> = {
   // Class 58: an I/O error of the server.
   '58': 'Postgres reported a system error',
 };
-// lock_not_available, idle_in_transaction_session_timeout, and a standby that cannot be written.
+// lock_not_available, idle_in_transaction_session_timeout, a standby that cannot be written, and what passes when the
+// same is asked again: serialization_failure, deadlock_detected, and "cached plan must not change result type", which
+// prepared statements of this connection give after a migration beside them (0A000).
 const UNAVAILABLE_STATES: Record<string, string> = {
+  '0A000': 'a prepared statement no longer fits the schema',
+  '40001': 'concurrent changes were in the way',
+  '40P01': 'concurrent changes were in the way',
   '55P03': 'Postgres did not grant a lock in time',
   '25P03': 'the connection to Postgres was lost',
   '25006': 'Postgres is read-only',

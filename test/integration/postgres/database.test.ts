@@ -103,6 +103,48 @@ describe('the database', () => {
     });
   });
 
+  it('asks to try again where two transactions wait for each other', async () => {
+    const database = open();
+    const lock = (key: number) => ({ text: `select pg_advisory_xact_lock(${key})` });
+    const holds = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    const outcomes = await Promise.allSettled(
+      [0, 1].map((own) =>
+        database.transaction(async (transaction) => {
+          await transaction.run(lock(own));
+          holds[own]!.resolve();
+          await holds[1 - own]!.promise;
+          await transaction.run(lock(1 - own));
+        }),
+      ),
+    );
+    const failed = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(failed).to.have.length(1);
+    expectUnavailable(failed[0]!.reason as Error, /concurrent changes.*40P01/);
+  });
+
+  it('asks to try again where a concurrent change cannot be serialized', async () => {
+    const database = open();
+    await database.run({ text: 'create table counted (a int)' });
+    await database.run({ text: 'insert into counted values (1)' });
+    const outcome = database.transaction(async (transaction) => {
+      await transaction.run({ text: 'set transaction isolation level repeatable read' });
+      await transaction.run({ text: 'select a from counted' });
+      await database.run({ text: 'update counted set a = 2' });
+      await transaction.run({ text: 'update counted set a = 3' });
+    });
+    expectUnavailable(await failure(outcome), /concurrent changes.*40001/);
+  });
+
+  it('prepares anew, on another connection, what a migration changed beside it', async () => {
+    const database = open({ poolSize: 1 });
+    const all = { name: 'all-widened', text: 'select * from widened' };
+    await database.run({ text: 'create table widened (a int)' });
+    await database.run(all);
+    await database.run({ text: 'alter table widened add column b int' });
+    expectUnavailable(await failure(database.run(all)), /no longer fits the schema.*0A000/);
+    expect(await database.run(all)).to.deep.equal([]);
+  });
+
   it('goes on after its connections were cut', async () => {
     const database = open({ poolSize: 1, applicationName: 'cut me' });
     const outcome = database.transaction(async (transaction) => {
