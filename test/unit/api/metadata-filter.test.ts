@@ -1,0 +1,29 @@
+import { expect } from 'chai';
+import { readMetadataFilter } from '../../../src/api/routes/tokens/metadata-filter.ts';
+import { violationsOf } from '../expressions/violations.ts';
+
+const read = (query: string) => readMetadataFilter(new URLSearchParams(query));
+
+describe('filters by metadata', () => {
+  for (const [query, expected] of [
+    ['', undefined],
+    ['page=1&metadata=x&xmetadata.a=b&metadata.=c', undefined],
+    ['metadata.a=b', { a: 'b' }],
+    ['metadata.[a]=b', { a: 'b' }],
+    ['metadata.%5Ba.b%5D=c%20d', { 'a.b': 'c d' }],
+    ['metadata.a=', { a: '' }],
+    ['metadata.a=1&metadata.A=2&metadata.[a]=3&metadata.b=4', { a: '1', b: '4' }],
+  ] as const) {
+    it(`of ${JSON.stringify(query)}`, () => expect(read(query)).to.deep.equal(expected));
+  }
+
+  it('keep names of prototypes as names', () => {
+    expect(Object.entries(read('metadata.__proto__=a')!)).to.deep.equal([['__proto__', 'a']]);
+  });
+
+  it('refuse NUL and too many keys', () => {
+    expect(violationsOf(() => read('metadata.a=%00'))).to.have.all.keys('metadata.a');
+    const many = Array.from({ length: 51 }, (_, index) => `metadata.k${index}=v`).join('&');
+    expect(violationsOf(() => read(many))).to.have.all.keys('metadata');
+  });
+});
