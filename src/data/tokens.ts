@@ -104,7 +104,7 @@ const UPDATE: Statement = {
       set type = $4, container = $5, data = $6, mask = $7, metadata = $8, metadata_folded = $9, search_indexes = $10,
         fingerprint = $11, fingerprint_expression = $12, expires_at = $13, modified_by = $14, modified_at = $15,
         version = version + 1
-      where t.tenant_id = $1 and t.token_id = $2 and t.version = $3 and ${UNEXPIRED}
+      where t.tenant_id = $1 and t.token_id = $2 and t.version = $3 and t.created_at = $20 and ${UNEXPIRED}
       returning t.tenant_id, t.token_id
     ), unhashed as (
       delete from token_search_hashes h using updated u
@@ -120,14 +120,17 @@ const UPDATE: Statement = {
       insert into token_cvcs (tenant_id, token_id, cvc, expires_at)
       select u.tenant_id, u.token_id, $18::bytea, $19::timestamptz from updated u where $17 = 'set'
       on conflict (tenant_id, token_id) do update set cvc = excluded.cvc, expires_at = excluded.expires_at
-    ), logged as (${insertLogEntries(20, 'exists (select from updated)')})
+    ), logged as (${insertLogEntries(21, 'exists (select from updated)')})
     select token_id from updated`,
 };
 
-/** False, with nothing changed or logged, where the token is gone or no longer at `version`. */
+/**
+ * False, with nothing changed or logged, where the token is gone, no longer at `version`, or another one that was
+ * created under its id since.
+ */
 export async function updateToken(
   queryable: Queryable,
-  token: { tenantId: string; id: string; version: number },
+  token: Pick<TokenRow, 'tenantId' | 'id' | 'version' | 'createdAt'>,
   change: TokenChange,
   log: LogEntry,
 ): Promise<boolean> {
@@ -152,6 +155,7 @@ export async function updateToken(
     cvc === undefined ? 'keep' : cvc === null ? 'clear' : 'set',
     cvc?.sealed ?? null,
     cvc?.expiresAt ?? null,
+    token.createdAt,
     ...logParameters([log]),
   ]);
   return rows.length > 0;
@@ -161,13 +165,22 @@ const DELETE: Statement = {
   name: 'delete-token',
   text: `
     with deleted as (
-      delete from tokens t where t.tenant_id = $1 and t.token_id = $2
-      returning t.token_id, ${UNEXPIRED} as existed
-    ), logged as (${insertLogEntries(3, 'exists (select from deleted where existed)')})
-    select token_id from deleted where existed`,
+      delete from tokens t
+      where t.tenant_id = $1 and t.token_id = $2 and t.container = $3 and t.created_at = $4 and ${UNEXPIRED}
+      returning t.token_id
+    ), logged as (${insertLogEntries(5, 'exists (select from deleted)')})
+    select token_id from deleted`,
 };
 
-/** False where there was no such token; then nothing is logged. */
-export async function deleteToken(queryable: Queryable, tenantId: string, id: string, log: LogEntry): Promise<boolean> {
-  return (await queryable.run(DELETE, [tenantId, id, ...logParameters([log])])).length > 0;
+/**
+ * False, with nothing deleted or logged, where the token is gone, in another container now, or another one that was
+ * created under its id since: what was decided about `token` does not hold for that.
+ */
+export async function deleteToken(
+  queryable: Queryable,
+  token: Pick<TokenRow, 'tenantId' | 'id' | 'container' | 'createdAt'>,
+  log: LogEntry,
+): Promise<boolean> {
+  const { tenantId, id, container, createdAt } = token;
+  return (await queryable.run(DELETE, [tenantId, id, container, createdAt, ...logParameters([log])])).length > 0;
 }

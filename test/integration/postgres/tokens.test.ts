@@ -68,7 +68,7 @@ describe('tokens in Postgres', () => {
     const [mine, theirs] = [newToken(tenantId, { id: 'same' }), newToken(randomUUID(), { id: 'same' })];
     const logs = [newLog(tenantId, 'same'), newLog(theirs.tenantId, 'same')];
     expect(await insertTokens(test.database, [mine, theirs], logs)).to.deep.equal([]);
-    await deleteToken(test.database, tenantId, 'same', newLog(tenantId, 'same', { operation: 'delete' }));
+    await deleteToken(test.database, mine!, newLog(tenantId, 'same', { operation: 'delete' }));
     expect(await findToken(test.database, theirs.tenantId, 'same')).not.to.equal(undefined);
   });
 
@@ -135,17 +135,19 @@ describe('tokens in Postgres', () => {
     const update = (version: number, overrides: Partial<TokenChange> = {}) =>
       updateToken(
         test.database,
-        { tenantId, id: 'token', version },
+        { tenantId, id: 'token', version, createdAt },
         change(overrides),
         newLog(tenantId, 'token', { operation: 'update' }),
       );
 
+    let createdAt: Date;
     beforeEach(async () => {
+      createdAt = new Date();
       const searchHashes = [Buffer.from('h1'), Buffer.from('h2')];
       const cvc = { sealed: Buffer.from('cvc'), expiresAt: LATER() };
       await insertToken(
         test.database,
-        newToken(tenantId, { id: 'token', searchHashes, cvc }),
+        newToken(tenantId, { id: 'token', searchHashes, cvc, createdAt }),
         newLog(tenantId, 'token'),
       );
     });
@@ -163,6 +165,12 @@ describe('tokens in Postgres', () => {
       expect(await update(1, { data: Buffer.from('lost') })).to.equal(false);
       expect((await findToken(test.database, tenantId, 'token'))?.data.toString()).to.equal('new data');
       expect(await operations()).to.have.length(2);
+    });
+
+    it('refuse an update that is based on a token whose id was taken by another one since', async () => {
+      createdAt = new Date(createdAt.getTime() - 1);
+      expect(await update(1)).to.equal(false);
+      expect(await operations()).to.have.length(1);
     });
 
     it('let one of many updates of the same version through', async () => {
@@ -196,8 +204,7 @@ describe('tokens in Postgres', () => {
       cvc: { sealed: Buffer.from('c'), expiresAt: LATER() },
     });
     await insertToken(test.database, token, newLog(tenantId, token.id));
-    const remove = () =>
-      deleteToken(test.database, tenantId, token.id, newLog(tenantId, token.id, { operation: 'delete' }));
+    const remove = () => deleteToken(test.database, token, newLog(tenantId, token.id, { operation: 'delete' }));
     expect(await remove()).to.equal(true);
     expect(await remove()).to.equal(false);
     expect(await findToken(test.database, tenantId, token.id)).to.equal(undefined);
@@ -205,10 +212,22 @@ describe('tokens in Postgres', () => {
     expect((await operations()).filter((line) => line.startsWith('delete'))).to.have.length(1);
   });
 
+  it('are not deleted on what was decided about another container, or a token of that id before', async () => {
+    const token = newToken(tenantId);
+    await insertToken(test.database, token, newLog(tenantId, token.id));
+    const earlier = new Date(token.createdAt.getTime() - 1);
+    for (const judged of [{ container: '/pci/high/' }, { createdAt: earlier }]) {
+      const log = newLog(tenantId, token.id, { operation: 'delete' });
+      expect(await deleteToken(test.database, { ...token, ...judged }, log)).to.equal(false);
+    }
+    expect(await findToken(test.database, tenantId, token.id)).not.to.equal(undefined);
+    expect(await operations()).to.have.length(1);
+  });
+
   it('that have expired do not exist for a delete', async () => {
     const token = newToken(tenantId, { expiresAt: EARLIER() });
     await insertToken(test.database, token, newLog(tenantId, token.id));
-    expect(await deleteToken(test.database, tenantId, token.id, newLog(tenantId, token.id))).to.equal(false);
+    expect(await deleteToken(test.database, token, newLog(tenantId, token.id))).to.equal(false);
     expect(await operations()).to.have.length(1);
   });
 });
