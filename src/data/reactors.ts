@@ -142,25 +142,31 @@ const REPLACE: Statement = {
       update reactors r
       set name = $3, code = $4, configuration = $5, application_id = $6, revision = $7, modified_by = $8,
         modified_at = $9
-      where r.tenant_id = $1 and r.reactor_id = $2 and ($10::text is null or r.revision = $10)
+      where r.tenant_id = $1 and r.reactor_id = $2
+        and ($10::text is null or (r.revision = $10 and r.modified_at is not distinct from $11))
       returning ${COLUMNS}
-    ), logged as (${insertLogEntries(11, 'exists (select from replaced)')})
+    ), logged as (${insertLogEntries(12, 'exists (select from replaced)')})
     select * from replaced`,
 };
 
 /**
- * The reactor as it is now; undefined where it does not exist, or no longer has the revision `basedOn` that a partial
- * change was computed from.
+ * The reactor as it is now; undefined where it does not exist, or is no longer as `basedOn`, from which a partial change
+ * was computed. The revision covers what an instance is started with, the time of modification the rest.
  */
 export async function replaceReactor(
   queryable: Queryable,
   reactor: ReactorReplacement,
   log: LogEntry,
-  basedOn?: string,
+  basedOn?: Pick<ReactorRow, 'revision' | 'modifiedAt'>,
 ): Promise<ReactorRow | undefined> {
   const { tenantId, id, name, code, configuration, applicationId, revision, modifiedBy, modifiedAt } = reactor;
   const values = [tenantId, id, name, code, configuration, applicationId, revision, modifiedBy, modifiedAt];
-  const [replaced] = await queryable.run<ReactorRow>(REPLACE, [...values, basedOn ?? null, ...logParameters([log])]);
+  const [replaced] = await queryable.run<ReactorRow>(REPLACE, [
+    ...values,
+    basedOn?.revision ?? null,
+    basedOn?.modifiedAt ?? null,
+    ...logParameters([log]),
+  ]);
   return replaced;
 }
 

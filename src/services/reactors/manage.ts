@@ -119,7 +119,7 @@ async function replace(
   caller: Caller,
   current: Reactor,
   input: ReactorInput,
-  basedOn?: string,
+  basedOn?: Reactor,
 ): Promise<Reactor | undefined> {
   const applicationId = input.application?.id ?? null;
   if (applicationId !== null && applicationId !== current.applicationId) {
@@ -182,7 +182,7 @@ export async function patchReactor(
 ): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const current = await findReactor(parts, caller, id);
-    const updated = await replace(parts, caller, current, patched(current, patch), current.revision);
+    const updated = await replace(parts, caller, current, patched(current, patch), current);
     if (updated !== undefined) return;
   }
   throw new DomainError('conflict', 'The reactor is being updated by others; try again.');

@@ -8,6 +8,7 @@ import {
   listAllReactors,
   pageOfReactors,
   replaceReactor,
+  type ReactorRow,
   upsertReactor,
 } from '../../../src/data/reactors.ts';
 import type { LogOperation } from '../../../src/domain/logs.ts';
@@ -70,17 +71,34 @@ describe('reactors in Postgres', () => {
     expect(total).to.equal(2);
   });
 
-  it('are replaced, unless they changed since the revision that a change is based on', async () => {
+  it('are replaced, unless they changed since the reading that a change is based on', async () => {
     const reactor = await insert();
     const change = {
       ...{ tenantId, id: reactor.id, name: 'renamed', code: Buffer.from('c2'), configuration: Buffer.from('k2') },
       ...{ applicationId: null, revision: 'two', modifiedBy: randomUUID(), modifiedAt: new Date() },
     };
-    const replaced = await replaceReactor(test.database, change, log(reactor.id, 'update'), 'one');
+    const read = { revision: 'one', modifiedAt: null };
+    const replaced = await replaceReactor(test.database, change, log(reactor.id, 'update'), read);
     expect(replaced).to.deep.equal({ ...reactor, ...change });
-    expect(await replaceReactor(test.database, change, log(reactor.id, 'update'), 'one')).to.equal(undefined);
+    expect(await replaceReactor(test.database, change, log(reactor.id, 'update'), read)).to.equal(undefined);
     expect(await replaceReactor(test.database, change, log(reactor.id, 'update'))).not.to.equal(undefined);
     expect(await operations()).to.deep.equal(['update', 'update', 'create']);
+  });
+
+  it('are not replaced where only their name changed meanwhile, which leaves the revision', async () => {
+    const reactor = await insert();
+    const read = { ...reactor, modifiedAt: null };
+    const rename = (name: string, modifiedAt: Date, basedOn: typeof read | ReactorRow | undefined) =>
+      replaceReactor(
+        test.database,
+        { ...reactor, name, modifiedBy: randomUUID(), modifiedAt },
+        log(reactor.id, 'update'),
+        basedOn,
+      );
+    const now = Date.now();
+    const first = await rename('first', new Date(now), read);
+    expect(await rename('second', new Date(now + 1), read)).to.equal(undefined);
+    expect(await rename('third', new Date(now + 1), first)).to.have.property('name', 'third');
   });
 
   it('are deleted once', async () => {
