@@ -1,3 +1,5 @@
+import type { RequestListener } from 'node:http';
+import type Koa from 'koa';
 import { createApp } from '../api/app.ts';
 import { createInternalApp } from '../api/internal/app.ts';
 import { applicationKeyRoutes } from '../api/routes/application-keys/index.ts';
@@ -71,6 +73,11 @@ export function urlOf(host: string, port: number): string {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }
 
+function listenerOf(app: Koa): RequestListener {
+  const handle = app.callback();
+  return (request, response) => void handle(request, response);
+}
+
 /** Builds the data plane over a migrated database, and listens. */
 export async function startApi(options: ApiOptions): Promise<Api> {
   const { database, clock, logger, metrics, shutdown, headerPrefixes } = options;
@@ -120,7 +127,6 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     token: options.internalToken,
     declared: { ...applications, ...reactors, dataKeys },
     changes,
-    reactors: client,
     logger,
   });
 
@@ -145,14 +151,14 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     host: options.host,
     port: options.internalPort,
     portFlag: '--internal-port',
-    listener: internalApp.callback(),
+    listener: listenerOf(internalApp),
   });
   shutdown.push('internal API', () => internal.close(0));
   const server = await startHttpServer({
     host: options.host,
     port: options.port,
     portFlag: '--port',
-    listener: app.callback(),
+    listener: listenerOf(app),
   });
   shutdown.push('API', () => server.close(GRACE_MS));
   shutdown.push('readiness', () => health.drain());

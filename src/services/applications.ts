@@ -54,7 +54,8 @@ function noSuchApplication(): DomainError {
   return new DomainError('not-found', 'There is no application with this id.');
 }
 
-function readExpiry(text: string | null | undefined, now: number, violations: ViolationCollector): Date | null {
+/** The end that a caller gives an application; null for none. Records it where it is no instant to come. */
+export function readExpiry(text: string | null | undefined, now: number, violations: ViolationCollector): Date | null {
   if (text === undefined || text === null) return null;
   const instant = parseInstant(text);
   if (instant === undefined) violations.add('expires_at', INSTANT_FORMATS);

@@ -12,7 +12,6 @@ import type {
 } from '../../domain/declarations.ts';
 import { DomainError, ViolationCollector } from '../../domain/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { ReactorClient } from '../../reactors/client.ts';
 import type { ChangeFeed } from '../../services/change-feed.ts';
 import {
   type DeclaredApplicationParts,
@@ -26,12 +25,12 @@ import {
   removeReactor,
 } from '../../services/declared/reactors.ts';
 import { type DeclaredTenantParts, putTenant, removeTenant } from '../../services/declared/tenants.ts';
+import { listDemand, putChecker, putInstances } from '../../services/reactors/instances.ts';
 import { prefixedHeaders } from '../middleware/headers.ts';
 import { readJsonBody } from '../middleware/json-body.ts';
 import { problems } from '../middleware/problems.ts';
 import { refuseUnmatched } from '../middleware/unmatched.ts';
 import type { Schema } from '../route.ts';
-import type { ApiContext } from '../state.ts';
 import { compileBodyCheck } from '../validation/validator.ts';
 import * as schema from './schema.ts';
 
@@ -40,7 +39,6 @@ export interface InternalAppOptions {
   readonly token: string;
   readonly declared: DeclaredTenantParts & DeclaredApplicationParts & DeclaredReactorParts;
   readonly changes: ChangeFeed;
-  readonly reactors: ReactorClient;
   readonly logger: Logger;
 }
 
@@ -87,7 +85,7 @@ function streamChanges(ctx: Koa.Context, changes: ChangeFeed): void {
  * The API of the control plane, on a port of its own. It takes declarations whole, under ids that follow from their
  * names, so that every request may be repeated.
  */
-export function createInternalApp({ token, declared, changes, reactors, logger }: InternalAppOptions): Koa {
+export function createInternalApp({ token, declared, changes, logger }: InternalAppOptions): Koa {
   const router = new Router({ prefix: '/internal' });
 
   function handle(method: 'put' | 'delete' | 'get', path: string, body: Schema | undefined, act: Handler): void {
@@ -96,7 +94,7 @@ export function createInternalApp({ token, declared, changes, reactors, logger }
       const { params } = ctx as unknown as { params: Params };
       if (!Object.values(params).every(isUuid)) throw new DomainError('not-found', 'There is nothing with this id.');
       const violations = new ViolationCollector();
-      const json = check && (await readJsonBody(ctx as unknown as ApiContext, 'application/json', violations));
+      const json = check && (await readJsonBody(ctx, 'application/json', violations));
       violations.collect(() => check?.(json));
       violations.throwIfAny();
       const answer = await act(params, json);
@@ -128,15 +126,15 @@ export function createInternalApp({ token, declared, changes, reactors, logger }
   });
   handle('put', '/tenants/:tenantId/reactors/:id/instances', schema.instances, async (params, body) => {
     const { instances } = body as { instances: ReactorInstance[] };
-    reactors.instances.replace(params['tenantId']!, params['id']!, instances);
+    putInstances(declared, params['tenantId']!, params['id']!, instances);
     return undefined;
   });
   handle('put', '/checker', schema.instance, async (_params, body) => {
-    reactors.instances.setChecker(body as ReactorInstance);
+    putChecker(declared, body as ReactorInstance);
     return undefined;
   });
   handle('get', '/reactors', undefined, async () => ({ data: await listWorkloads(declared) }));
-  handle('get', '/demand', undefined, async () => ({ data: reactors.demand() }));
+  handle('get', '/demand', undefined, async () => ({ data: listDemand(declared) }));
   router.get('/changes', (ctx) => streamChanges(ctx as unknown as Koa.Context, changes));
 
   const app = new Koa();

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
-import type { Schema } from '../route.ts';
+import type { Parameter, Schema } from '../route.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
@@ -25,8 +25,8 @@ function prose(text: Json | undefined): string {
 }
 
 function typeOf(schema: JsonObject): string {
-  if (Array.isArray(schema['enum'])) return schema['enum'].join(' | ');
-  const type = [schema['type'] ?? 'any'].flat().join(' or ');
+  if (Array.isArray(schema['enum'])) return (schema['enum'] as string[]).join(' | ');
+  const type = ([schema['type'] ?? 'any'].flat() as string[]).join(' or ');
   const items = isJsonObject(schema['items']) ? ` of ${typeOf(schema['items'])}` : '';
   return type + items + (typeof schema['format'] === 'string' ? ` (${schema['format']})` : '');
 }
@@ -70,10 +70,11 @@ function parameterTable(parameters: Json | undefined): string {
   if (!Array.isArray(parameters) || parameters.length === 0) return '';
   const rows = parameters.map((parameter) => {
     if (!isJsonObject(parameter) || !isJsonObject(parameter['schema'])) return '';
-    const { name, in: place, schema, description, required } = parameter;
+    const { name, in: place, schema, description, required } = parameter as unknown as Parameter;
     return (
-      `<tr><td><code>${escapeHtml(String(name))}</code>${required ? ' *' : ''}</td><td>${String(place)}, ` +
-      `${escapeHtml(typeOf(schema))}</td><td>${prose(description)} ${escapeHtml(limitsOf(schema))}</td></tr>`
+      `<tr><td><code>${escapeHtml(name)}</code>${required ? ' *' : ''}</td><td>${place}, ` +
+      `${escapeHtml(typeOf(schema as JsonObject))}</td><td>${prose(description)} ` +
+      `${escapeHtml(limitsOf(schema as JsonObject))}</td></tr>`
     );
   });
   return `<table><tr><th>Parameter<th>Type<th></tr>${rows.join('')}</table>`;
@@ -95,7 +96,7 @@ function operationSection(path: string, method: string, operation: JsonObject): 
   const body = firstContent(operation['requestBody']);
   const example = body?.content['example'];
   return (
-    `<section id="${String(operation['operationId'])}"><h3><span class="method">${method}</span> ` +
+    `<section id="${operation['operationId'] as string}"><h3><span class="method">${method}</span> ` +
     `<code>${escapeHtml(path)}</code></h3><p>${prose(operation['summary'])}</p><p>${prose(operation['description'])}</p>` +
     parameterTable(operation['parameters']) +
     (body ? `<h4>Body <code>${body.mediaType}</code></h4>${schemaTable(body.content['schema'])}` : '') +
@@ -106,14 +107,18 @@ function operationSection(path: string, method: string, operation: JsonObject): 
 
 /** The OpenAPI document as one page for people: no script, nothing fetched from anywhere. */
 export function renderPage(document: Schema): string {
-  const { info, tags, paths } = document as { info: JsonObject; tags: { name: string }[]; paths: JsonObject };
+  const { info, tags, paths } = document as {
+    info: Record<string, string>;
+    tags: { name: string }[];
+    paths: JsonObject;
+  };
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods as Record<string, JsonObject>).map(([method, operation]) => ({ path, method, operation })),
   );
   const ofTag = (tag: string) => operations.filter(({ operation }) => (operation['tags'] as string[]).includes(tag));
   const index = operations.map(
     ({ path, method, operation }) =>
-      `<li><a href="#${String(operation['operationId'])}"><span class="method">${method}</span> <code>${escapeHtml(path)}</code></a>`,
+      `<li><a href="#${operation['operationId'] as string}"><span class="method">${method}</span> <code>${escapeHtml(path)}</code></a>`,
   );
   const sections = tags.map(
     ({ name }) =>
@@ -124,8 +129,8 @@ export function renderPage(document: Schema): string {
   );
   return (
     `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-    `<title>${String(info['title'])} API</title><style>${STYLE}</style><h1>${String(info['title'])} API ` +
-    `<small>${String(info['version'])}</small></h1><p>${prose(info['description'])}</p>` +
+    `<title>${info['title']} API</title><style>${STYLE}</style><h1>${info['title']} API ` +
+    `<small>${info['version']}</small></h1><p>${prose(info['description'])}</p>` +
     `<p>Machine-readable: <a href="/openapi.json">openapi.json</a>. Fields marked * are required.</p>` +
     `<nav><ul>${index.join('')}</ul></nav>${sections.join('')}</html>`
   );

@@ -111,6 +111,15 @@ describe('applications over the API', () => {
       expect(body.errors).to.include.keys('name', 'type', 'permissions[0]', 'rules[0].priority', 'rules[0].transform');
     });
 
+    it('is told what its schema says together with what it does not', async () => {
+      const { body } = await send('POST', '/applications', {
+        ...{ name: '', type: 'private', permissions: ['log:read'], rules: [RULE, RULE], expires_at: 'soon' },
+      });
+      expect(body.errors).to.have.all.keys('name', 'permissions[0]', 'rules[1].priority', 'expires_at');
+      const faulty = await send('POST', '/applications', { name: '', type: 'private', permissions: [1] });
+      expect(faulty.body.errors).to.have.all.keys('name', 'permissions[0]');
+    });
+
     it('gives a management application no rules', async () => {
       const { status, body } = await send('POST', '/applications', {
         ...{ name: 'x', type: 'management', permissions: ['log:read'], rules: [RULE] },

@@ -23,7 +23,8 @@ describe('health of the API', () => {
 
   describe('without Postgres', () => {
     it('is alive and not ready, answers 503, and comes back with Postgres', async () => {
-      const { connectionString, dispose } = await createTestDatabase();
+      const test = await createTestDatabase();
+      const { connectionString } = test;
       const name = new URL(connectionString).pathname.slice(1);
       const replica = await startReplica(vault, connectionString);
       const administrator = new pg.Client({ connectionString: vault.connectionString });
@@ -57,7 +58,7 @@ describe('health of the API', () => {
       } finally {
         await administrator.end();
         await replica.stop();
-        await dispose();
+        await test.dispose();
       }
     });
   });

@@ -21,6 +21,7 @@ import {
   offsetParameters,
   pathId,
 } from '../../schemas/common.ts';
+import { refineApplication } from './check.ts';
 import { presentApplication } from './present.ts';
 import * as schema from './schema.ts';
 
@@ -43,6 +44,7 @@ export function applicationRoutes(parts: ApplicationParts): Route[] {
       body: {
         contentType: 'application/json',
         schema: schema.createApplication,
+        refine: refineApplication,
         example: {
           name: 'Checkout',
           type: 'private',

@@ -22,7 +22,7 @@ function presentCustom({ status, headers, body }: Extract<ReactOutcome, { kind: 
     status,
     headers: Object.fromEntries(kept),
     verbatim: true,
-    ...(bodiless || body === null ? {} : { body: body as object, contentType }),
+    ...(bodiless || body === null ? {} : { body, contentType }),
   };
 }
 
