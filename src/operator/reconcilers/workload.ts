@@ -94,7 +94,7 @@ export class WorkloadReconciler {
     const { api, clock } = this.#options;
     if (clock.now() - this.#lastPassAt >= FULL_PASS_INTERVAL_MS) {
       const startedAt = clock.now();
-      await this.#follow(await api.listReactors());
+      this.#follow(await api.listReactors());
       this.#lastPassAt = startedAt;
     }
     if (this.#reactors.size > 0) {
@@ -104,7 +104,7 @@ export class WorkloadReconciler {
     return { requeueAfterMs: DEMAND_INTERVAL_MS };
   }
 
-  async #follow(workloads: ReactorWorkload[]): Promise<void> {
+  #follow(workloads: ReactorWorkload[]): void {
     const { clock, runtime } = this.#options;
     const present = new Set(workloads.map(({ reactorId }) => reactorId));
     for (const workload of workloads) {
@@ -112,11 +112,16 @@ export class WorkloadReconciler {
       const history = { demand: 0, lastDemandAt: clock.now(), replicas: workload.scaling.minReplicas };
       this.#reactors.set(workload.reactorId, { ...history, ...known, workload });
     }
-    const running = runtime.list().map(({ tenantId, reactorId }) => ({ tenantId, reactorId }));
-    for (const { tenantId, reactorId } of running.filter((state) => !present.has(state.reactorId))) {
-      await runtime.remove(tenantId, reactorId);
-    }
+    // Forgotten before it is removed: the state that removing it leads to is its last one.
     for (const reactorId of this.#reactors.keys()) if (!present.has(reactorId)) this.#reactors.delete(reactorId);
+    for (const state of runtime.list()) if (!present.has(state.reactorId)) this.#remove(state);
+  }
+
+  /** Does not wait: draining takes as long as what runs, and the other reactors are to be scaled meanwhile. */
+  #remove({ tenantId, reactorId }: RuntimeState): void {
+    this.#options.runtime.remove(tenantId, reactorId).catch((error: unknown) => {
+      this.#options.logger.warn({ error, tenantId, reactorId }, 'Could not remove the instances of a deleted reactor');
+    });
   }
 
   #takeDemand(demands: ReactorDemand[]): void {

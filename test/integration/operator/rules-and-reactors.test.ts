@@ -125,23 +125,4 @@ describe('access rules and reactors in a manifests folder', () => {
     expect(condition).to.include({ status: 'False', reason: 'CodeRefused' });
     expect(condition?.message).to.include('does not compile');
   });
-
-  it('run what the API holds, at the scale that its demand asks for, and announce the instances', async () => {
-    await plane.write('reactor.yaml', manifest('Reactor', 'busy', { code, scaling: { maxReplicas: 3 } }));
-    await (
-      await plane.start()
-    ).reconciled;
-    const instances = () => heldAt(plane, `${reactorPath('busy')}/instances`).instances?.length;
-    await eventually(() => expect(instances()).to.equal(1));
-    await eventually(async () => expect((await plane.record('Reactor', 'busy'))?.status).to.include({ replicas: 1 }));
-    expect(heldAt(plane, 'checker').address).to.match(/^http/);
-
-    const [, tenantId = '', , reactorId = ''] = reactorPath('busy').split('/');
-    plane.api.demand = [{ tenantId, reactorId, inFlight: 1, waiting: 9 }];
-    await eventually(() => expect(instances()).to.equal(3));
-
-    await plane.remove('reactor.yaml');
-    await eventually(() => expect(plane.runtime.states.size).to.equal(0));
-    expect(plane.api.held.has(reactorPath('busy'))).to.be.false;
-  });
 });

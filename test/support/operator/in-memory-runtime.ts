@@ -3,7 +3,10 @@ import type { ReactorRuntime, RuntimeState } from '../../../src/operator/runtime
 
 /** A runtime whose instances are ready at once and run nothing. */
 export interface InMemoryRuntime extends ReactorRuntime {
+  /** By `tenantId/reactorId`. */
   states: Map<string, RuntimeState>;
+  /** What the instances of a removed reactor take to come to their end: nothing, unless told. */
+  drained: Promise<void>;
 }
 
 export function createInMemoryRuntime(): InMemoryRuntime {
@@ -15,21 +18,24 @@ export function createInMemoryRuntime(): InMemoryRuntime {
     credential: `credential-${index}`,
     revision,
   });
-  return {
+  const runtime: InMemoryRuntime = {
     states,
+    drained: Promise.resolve(),
     async apply({ tenantId, reactorId, revision }: ReactorWorkload, replicas) {
       const ready = Array.from({ length: replicas }, (_, index) => instance(revision, index));
       const state = { tenantId, reactorId, revision, ready, desired: replicas };
-      states.set(reactorId, state);
+      states.set(`${tenantId}/${reactorId}`, state);
       tell(state);
     },
     async remove(tenantId, reactorId) {
-      states.delete(reactorId);
+      states.delete(`${tenantId}/${reactorId}`);
       tell({ tenantId, reactorId, revision: '', ready: [], desired: 0 });
+      await runtime.drained;
     },
     list: () => [...states.values()],
     onChange: (listener) => void listeners.push(listener),
     checker: async () => instance('', 999),
     stop: async () => undefined,
   };
+  return runtime;
 }

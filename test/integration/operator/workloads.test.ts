@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { createControlPlane, heldAt, manifest, reactorPath } from '../../support/operator/control-plane.ts';
+import type { ControlPlane } from '../../support/operator/control-plane.ts';
+import { eventually } from '../../support/operator/eventually.ts';
+
+describe('workloads of the reactors that the API holds', () => {
+  let plane: ControlPlane;
+
+  beforeEach(async () => {
+    plane = await createControlPlane();
+  });
+  afterEach(() => plane.close());
+
+  const code = 'module.exports = async () => ({ raw: {} });';
+  const reactor = (name: string, metadata: object = {}, spec: object = {}) =>
+    manifest('Reactor', name, { code, scaling: { maxReplicas: 3 }, ...spec }, metadata);
+  const instancesAt = (path: string) => heldAt(plane, `${path}/instances`).instances ?? [];
+  const demandAt = (path: string, waiting: number) => {
+    const [, tenantId = '', , reactorId = ''] = path.split('/');
+    plane.api.demand = [{ tenantId, reactorId, inFlight: 0, waiting }];
+  };
+
+  it('run at the scale that their demand asks for, with their instances announced', async () => {
+    await plane.write('reactor.yaml', reactor('busy'));
+    await (
+      await plane.start()
+    ).reconciled;
+    await eventually(() => expect(instancesAt(reactorPath('busy'))).to.have.length(1));
+    await eventually(async () => expect((await plane.record('Reactor', 'busy'))?.status).to.include({ replicas: 1 }));
+    expect(heldAt(plane, 'checker').address).to.match(/^http/);
+
+    demandAt(reactorPath('busy'), 10);
+    await eventually(() => expect(instancesAt(reactorPath('busy'))).to.have.length(3));
+
+    await plane.remove('reactor.yaml');
+    await eventually(() => expect(plane.runtime.states.size).to.equal(0));
+    expect(plane.api.held.has(reactorPath('busy'))).to.be.false;
+  });
+
+  it('are scaled while a deleted one still drains', async () => {
+    const { promise: drained, resolve: endDrain } = Promise.withResolvers<void>();
+    plane.runtime.drained = drained;
+    await plane.write('a.yaml', reactor('staying'));
+    await plane.write('b.yaml', reactor('leaving'));
+    await (
+      await plane.start()
+    ).reconciled;
+    await eventually(() => expect(plane.runtime.states.size).to.equal(2));
+
+    await plane.remove('b.yaml');
+    await eventually(() => expect(plane.runtime.states.size).to.equal(1));
+    demandAt(reactorPath('staying'), 10);
+    await eventually(() => expect(instancesAt(reactorPath('staying'))).to.have.length(3));
+    endDrain();
+  });
+
+  it('go on where removing another one fails', async () => {
+    plane.runtime.drained = Promise.reject(new Error('Cannot be removed'));
+    plane.runtime.drained.catch(() => undefined);
+    await plane.write('a.yaml', reactor('staying'));
+    await plane.write('b.yaml', reactor('leaving'));
+    await (
+      await plane.start()
+    ).reconciled;
+    await plane.remove('b.yaml');
+    await eventually(() => expect(plane.runtime.states.size).to.equal(1));
+    demandAt(reactorPath('staying'), 10);
+    await eventually(() => expect(instancesAt(reactorPath('staying'))).to.have.length(3));
+  });
+});
