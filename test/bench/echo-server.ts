@@ -11,5 +11,7 @@ const server = createServer((request, response) => {
     response.end(body);
   });
 });
+// Between two of its turns it must not close connections: the loader might be sending on one.
+server.keepAliveTimeout = 0;
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));
 process.once('disconnect', () => process.exit());

@@ -11,7 +11,7 @@ import { setStage, type Stage } from './stage.ts';
 import { renderMeasurements } from './table.ts';
 
 const CONCURRENCIES = [1, 16];
-const FULL = { rounds: 5, warmUpMs: 150, sliceMs: 550, maxOperations: 50_000 };
+const FULL = { rounds: 5, warmUpMs: 150, sliceMs: 450, maxOperations: 50_000 };
 const QUICK = { rounds: 1, warmUpMs: 100, sliceMs: 300, maxOperations: 50_000 };
 
 function subjectsOf({ name, ours, ceilings }: Scenario): Subject[] {
