@@ -151,13 +151,18 @@ describe('reactors over the API', () => {
 
     it('keep every change of patches that come at once', async () => {
       const { id } = await create({ configuration: {} });
-      const names = ['A', 'B', 'C', 'D'];
-      const answers = await Promise.all(
-        names.map((name) => send('PATCH', `/reactors/${id}`, { configuration: { [name]: name } })),
-      );
+      const { id: applicationId } = await vault.application({ tenantId: manager.tenantId });
+      const patches = [
+        { configuration: { A: 'A' } },
+        { name: 'Renamed' },
+        { configuration: { B: 'B' } },
+        { application: { id: applicationId } },
+      ];
+      const answers = await Promise.all(patches.map((patch) => send('PATCH', `/reactors/${id}`, patch)));
       expect(answers.map(({ status }) => status)).to.deep.equal([204, 204, 204, 204]);
-      const { body } = await send('GET', `/reactors/${id}`);
-      expect(body.configuration).to.deep.equal({ A: 'A', B: 'B', C: 'C', D: 'D' });
+      expect((await send('GET', `/reactors/${id}`)).body).to.deep.include({
+        ...{ name: 'Renamed', configuration: { A: 'A', B: 'B' }, application: { id: applicationId } },
+      });
     });
   });
 
