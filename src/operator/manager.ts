@@ -1,4 +1,4 @@
-import type { DeclarationChange } from '../domain/declarations.ts';
+import type { DeclarationChange, DeclaredKind } from '../domain/declarations.ts';
 import { tenantIdOf, DEFAULT_TENANT } from '../domain/declarations.ts';
 import { settledWithin } from './clock.ts';
 import type { Clock } from './clock.ts';
@@ -11,6 +11,15 @@ import { DEFAULT_TENANT_KEY } from './resource-controller.ts';
 import type { CustomResource, ObjectRef, ReferentKind, ResourceKind, ResourceListener } from './sources/types.ts';
 import type { ResourceStore } from './store.ts';
 import type { TenantDirectory } from './tenant-directory.ts';
+
+/** The API holds something else than before under an id. */
+type ObjectChange = Extract<DeclarationChange, { id: string }>;
+
+const DECLARED_KINDS: Record<ObjectChange['kind'], DeclaredKind> = {
+  tenant: 'Tenant',
+  application: 'Application',
+  reactor: 'Reactor',
+};
 
 const RESYNC_INTERVAL_MS = 10 * 60 * 1000;
 // Without the API no tenant can be declared, but status can tell so.
@@ -66,10 +75,10 @@ export class Manager implements ResourceListener {
   }
 
   /** The API holds something else than before: if it was declared, it is put back. */
-  declarationChanged({ id }: Extract<DeclarationChange, { id: string }>): void {
-    const resource = this.#store.findById(id);
+  declarationChanged({ kind, tenantId, id }: ObjectChange): void {
+    const resource = this.#store.findDeclared(DECLARED_KINDS[kind], tenantId, id);
     if (resource !== undefined) this.#add([refKey(refOf(resource))]);
-    else if (id === tenantIdOf(DEFAULT_TENANT)) this.#add([DEFAULT_TENANT_KEY]);
+    else if (kind === 'tenant' && id === tenantIdOf(DEFAULT_TENANT)) this.#add([DEFAULT_TENANT_KEY]);
   }
 
   /** The API knows a tenant that it did not know before: what waits for it can go on. */

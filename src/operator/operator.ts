@@ -57,8 +57,8 @@ export function createOperator(options: OperatorOptions): Operator {
     runtime,
     clock,
     logger,
-    stateChanged: (reactorId) => {
-      const reactor = store.findById(reactorId);
+    stateChanged: (tenantId, reactorId) => {
+      const reactor = store.findDeclared('Reactor', tenantId, reactorId);
       if (reactor !== undefined) queue.add(refKey(refOf(reactor)));
     },
   });
@@ -70,7 +70,7 @@ export function createOperator(options: OperatorOptions): Operator {
     clock,
     logger,
     publicBaseUrl,
-    runtimeStateOf: (reactorId) => workloads.stateOf(reactorId),
+    runtimeStateOf: (tenantId, reactorId) => workloads.stateOf(tenantId, reactorId),
   };
   const controller = new ResourceController({
     store,

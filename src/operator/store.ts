@@ -1,3 +1,4 @@
+import type { DeclaredKind } from '../domain/declarations.ts';
 import type { AnyResource, ResourceOf } from './kinds/resources.ts';
 import type { ObjectRef, ResourceKind } from './sources/types.ts';
 
@@ -9,24 +10,20 @@ export interface ResourceStore {
   get<Kind extends ResourceKind>(kind: Kind, namespace: string, name: string): ResourceOf[Kind] | undefined;
   /** Those of a kind, in one namespace or in all. */
   list<Kind extends ResourceKind>(kind: Kind, namespace?: string): ResourceOf[Kind][];
-  /** The resource whose status holds this id of the API. */
-  findById(id: string): AnyResource | undefined;
+  /** The resource whose status holds this place in the API. */
+  findDeclared(kind: DeclaredKind, tenantId: string, id: string): AnyResource | undefined;
 }
 
-/** Indexed by kind and namespace, and by id. */
+/** Indexed by kind and namespace, and by place in the API. */
 export function createResourceStore(): ResourceStore {
   const kinds = new Map<string, Map<string, Map<string, AnyResource>>>();
-  const byId = new Map<string, AnyResource>();
+  const byPlace = new Map<string, AnyResource>();
 
   const namespacesOf = (kind: string) => kinds.get(kind) ?? new Map<string, Map<string, AnyResource>>();
 
-  function idOf({ status }: AnyResource): string | undefined {
-    return status !== undefined && 'id' in status ? status.id : undefined;
-  }
-
-  function forgetId(resource: AnyResource | undefined): void {
-    const id = resource && idOf(resource);
-    if (id !== undefined && byId.get(id) === resource) byId.delete(id);
+  function forgetPlace(resource: AnyResource | undefined): void {
+    const place = resource && placeIn(resource);
+    if (place !== undefined && byPlace.get(place) === resource) byPlace.delete(place);
   }
 
   return {
@@ -38,16 +35,16 @@ export function createResourceStore(): ResourceStore {
       namespaces.set(namespace, resources);
       const before = resources.get(name);
       resources.set(name, resource);
-      forgetId(before);
-      const id = idOf(resource);
-      if (id !== undefined) byId.set(id, resource);
+      forgetPlace(before);
+      const place = placeIn(resource);
+      if (place !== undefined) byPlace.set(place, resource);
       return before;
     },
     remove({ kind, namespace, name }) {
       const resources = namespacesOf(kind).get(namespace);
       const before = resources?.get(name);
       resources?.delete(name);
-      forgetId(before);
+      forgetPlace(before);
       return before;
     },
     get<Kind extends ResourceKind>(kind: Kind, namespace: string, name: string) {
@@ -61,6 +58,18 @@ export function createResourceStore(): ResourceStore {
           : [namespaces.get(namespace) ?? new Map<string, AnyResource>()];
       return groups.flatMap((resources) => [...resources.values()]) as ResourceOf[Kind][];
     },
-    findById: (id) => byId.get(id),
+    findDeclared: (kind, tenantId, id) => byPlace.get(placeKey(kind, tenantId, id)),
   };
+}
+
+/** The API knows an object by its kind, tenant and id together: whoever writes a resource may name any id. */
+function placeKey(kind: DeclaredKind, tenantId: string, id: string): string {
+  return `${kind}/${tenantId}/${id}`;
+}
+
+function placeIn(resource: AnyResource): string | undefined {
+  if (resource.kind === 'AccessRule' || resource.status?.id === undefined) return undefined;
+  const { id } = resource.status;
+  const tenantId = resource.kind === 'Tenant' ? id : resource.status.tenantId;
+  return tenantId === undefined ? undefined : placeKey(resource.kind, tenantId, id);
 }

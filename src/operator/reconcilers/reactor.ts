@@ -44,22 +44,14 @@ export class ReactorReconciler implements Reconciler<'Reactor'> {
       }
       throw error;
     }
-    const replicas = this.#context.runtimeStateOf(place.id)?.ready.length ?? 0;
-    return { outcome: this.#judge(reactor, place.id, replicas), status: { replicas } };
+    const state = this.#context.runtimeStateOf(place.tenant.id, place.id);
+    const replicas = state?.ready.length ?? 0;
+    return { outcome: judge(reactor, state?.failure, replicas), status: { replicas } };
   }
 
   async finalize({ status }: ReactorResource): Promise<void> {
     if (status?.id === undefined || status.tenantId === undefined || status.deletionPolicy === 'Retain') return;
     await this.#context.api.deleteReactor(status.tenantId, status.id);
-  }
-
-  #judge({ spec }: ReactorResource, id: string, replicas: number): Outcome {
-    const failure = this.#context.runtimeStateOf(id)?.failure;
-    if (failure !== undefined) return waiting('InstancesFailing', failure);
-    if (replicas === 0 && spec.scaling.minReplicas > 0) {
-      return waiting('InstancesStarting', 'Waits for the first instance to answer');
-    }
-    return ready(`The API holds this reactor; ${replicas} instances answer`);
   }
 
   async #leaveFormerPlace(reactor: ReactorResource, place: Placement): Promise<void> {
@@ -76,4 +68,12 @@ export class ReactorReconciler implements Reconciler<'Reactor'> {
       deletionPolicy: reactor.spec.deletionPolicy,
     });
   }
+}
+
+function judge({ spec }: ReactorResource, failure: string | undefined, replicas: number): Outcome {
+  if (failure !== undefined) return waiting('InstancesFailing', failure);
+  if (replicas === 0 && spec.scaling.minReplicas > 0) {
+    return waiting('InstancesStarting', 'Waits for the first instance to answer');
+  }
+  return ready(`The API holds this reactor; ${replicas} instances answer`);
 }

@@ -18,8 +18,8 @@ export interface ReconcileContext {
   logger: Logger;
   /** What applications are told to call. */
   publicBaseUrl: string;
-  /** What runs of a reactor, by its id; undefined before its first instance was asked for. */
-  runtimeStateOf(reactorId: string): RuntimeState | undefined;
+  /** What runs of a reactor; undefined before its first instance was asked for. */
+  runtimeStateOf(tenantId: string, reactorId: string): RuntimeState | undefined;
 }
 
 /** Fields of a kind's status beside its conditions. */

@@ -15,7 +15,7 @@ export interface WorkloadOptions {
   clock: Clock;
   logger: Logger;
   /** Told when the instances of a reactor, or what keeps them from running, changed. */
-  stateChanged: (reactorId: string) => void;
+  stateChanged: (tenantId: string, reactorId: string) => void;
 }
 
 const DEMAND_INTERVAL_MS = 1_000;
@@ -40,6 +40,7 @@ interface FollowedReactor extends DemandHistory {
 export class WorkloadReconciler {
   readonly #options: WorkloadOptions;
   readonly #queue: WorkQueue;
+  /** By `reactorKey`, as are the states. */
   readonly #reactors = new Map<string, FollowedReactor>();
   readonly #states = new Map<string, RuntimeState>();
   #lastPassAt = -Infinity;
@@ -61,8 +62,8 @@ export class WorkloadReconciler {
     return this.#queue.stop();
   }
 
-  stateOf(reactorId: string): RuntimeState | undefined {
-    return this.#states.get(reactorId);
+  stateOf(tenantId: string, reactorId: string): RuntimeState | undefined {
+    return this.#states.get(reactorKey({ tenantId, reactorId }));
   }
 
   /** Looks at the API's list now rather than at the next full pass. */
@@ -75,7 +76,7 @@ export class WorkloadReconciler {
   resync(): void {
     this.#announcedChecker = undefined;
     this.#queue.add(CHECKER);
-    for (const state of this.#states.values()) this.#queue.add(instancesKey(state));
+    for (const key of this.#states.keys()) this.#queue.add(INSTANCES + key);
     this.reactorsChanged();
   }
 
@@ -106,15 +107,15 @@ export class WorkloadReconciler {
 
   #follow(workloads: ReactorWorkload[]): void {
     const { clock, runtime } = this.#options;
-    const present = new Set(workloads.map(({ reactorId }) => reactorId));
+    const present = new Set(workloads.map(reactorKey));
     for (const workload of workloads) {
-      const known = this.#reactors.get(workload.reactorId);
+      const known = this.#reactors.get(reactorKey(workload));
       const history = { demand: 0, lastDemandAt: clock.now(), replicas: workload.scaling.minReplicas };
-      this.#reactors.set(workload.reactorId, { ...history, ...known, workload });
+      this.#reactors.set(reactorKey(workload), { ...history, ...known, workload });
     }
     // Forgotten before it is removed: the state that removing it leads to is its last one.
-    for (const reactorId of this.#reactors.keys()) if (!present.has(reactorId)) this.#reactors.delete(reactorId);
-    for (const state of runtime.list()) if (!present.has(state.reactorId)) this.#remove(state);
+    for (const key of this.#reactors.keys()) if (!present.has(key)) this.#reactors.delete(key);
+    for (const state of runtime.list()) if (!present.has(reactorKey(state))) this.#remove(state);
   }
 
   /** Does not wait: draining takes as long as what runs, and the other reactors are to be scaled meanwhile. */
@@ -127,11 +128,12 @@ export class WorkloadReconciler {
   #takeDemand(demands: ReactorDemand[]): void {
     const now = this.#options.clock.now();
     const totals = new Map<string, number>();
-    for (const { reactorId, inFlight, waiting } of demands) {
-      totals.set(reactorId, (totals.get(reactorId) ?? 0) + inFlight + waiting);
+    for (const demand of demands) {
+      const key = reactorKey(demand);
+      totals.set(key, (totals.get(key) ?? 0) + demand.inFlight + demand.waiting);
     }
-    for (const [reactorId, reactor] of this.#reactors) {
-      reactor.demand = totals.get(reactorId) ?? 0;
+    for (const [key, reactor] of this.#reactors) {
+      reactor.demand = totals.get(key) ?? 0;
       if (reactor.demand > 0) reactor.lastDemandAt = now;
       reactor.replicas = desiredReplicas(reactor.workload.scaling, reactor, now);
     }
@@ -142,7 +144,12 @@ export class WorkloadReconciler {
     const rendered = workload.revision + JSON.stringify(workload.scaling);
     if (applied?.workload === rendered && applied.replicas === replicas) return;
     if (applied !== undefined && applied.replicas !== replicas) {
-      const fields = { reactorId: workload.reactorId, from: applied.replicas, to: replicas };
+      const fields = {
+        tenantId: workload.tenantId,
+        reactorId: workload.reactorId,
+        from: applied.replicas,
+        to: replicas,
+      };
       this.#options.logger.info(fields, 'Scaled a reactor');
     }
     await this.#options.runtime.apply(workload, replicas);
@@ -150,18 +157,19 @@ export class WorkloadReconciler {
   }
 
   #takeState(state: RuntimeState): void {
-    const before = this.#states.get(state.reactorId);
-    const isGone = state.desired === 0 && state.ready.length === 0 && !this.#reactors.has(state.reactorId);
-    if (isGone) this.#states.delete(state.reactorId);
-    else this.#states.set(state.reactorId, state);
-    this.#queue.add(instancesKey(state));
+    const key = reactorKey(state);
+    const before = this.#states.get(key);
+    const isGone = state.desired === 0 && state.ready.length === 0 && !this.#reactors.has(key);
+    if (isGone) this.#states.delete(key);
+    else this.#states.set(key, state);
+    this.#queue.add(INSTANCES + key);
     const isSame = before?.ready.length === state.ready.length && before.failure === state.failure;
-    if (!isSame) this.#options.stateChanged(state.reactorId);
+    if (!isSame) this.#options.stateChanged(state.tenantId, state.reactorId);
   }
 
-  async #announceInstances(path: string): Promise<WorkResult> {
-    const [tenantId = '', reactorId = ''] = path.split('/');
-    const instances: ReactorInstance[] = this.#states.get(reactorId)?.ready ?? [];
+  async #announceInstances(key: string): Promise<WorkResult> {
+    const [tenantId = '', reactorId = ''] = key.split('/');
+    const instances: ReactorInstance[] = this.#states.get(key)?.ready ?? [];
     await this.#options.api.putInstances(tenantId, reactorId, instances).catch((error: unknown) => {
       // The reactor is gone from the API already.
       if (!(error instanceof InternalApiError && error.status === 404)) throw error;
@@ -179,6 +187,7 @@ export class WorkloadReconciler {
   }
 }
 
-function instancesKey({ tenantId, reactorId }: RuntimeState): string {
-  return `${INSTANCES}${tenantId}/${reactorId}`;
+/** The id alone is no key: two tenants may have a reactor under the same one. */
+function reactorKey({ tenantId, reactorId }: { tenantId: string; reactorId: string }): string {
+  return `${tenantId}/${reactorId}`;
 }

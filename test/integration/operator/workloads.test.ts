@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { createControlPlane, heldAt, manifest, reactorPath } from '../../support/operator/control-plane.ts';
+import { tenantIdOf } from '../../../src/domain/declarations.ts';
+import { createControlPlane, heldAt, manifest, reactorPath, TENANT } from '../../support/operator/control-plane.ts';
 import type { ControlPlane } from '../../support/operator/control-plane.ts';
 import { eventually } from '../../support/operator/eventually.ts';
 
@@ -66,5 +67,52 @@ describe('workloads of the reactors that the API holds', () => {
     await eventually(() => expect(plane.runtime.states.size).to.equal(1));
     demandAt(reactorPath('staying'), 10);
     await eventually(() => expect(instancesAt(reactorPath('staying'))).to.have.length(3));
+  });
+
+  describe('under one id in two tenants', () => {
+    const id = '0a1b2c3d-4e5f-4a6b-8c7d-9e0f1a2b3c4d';
+    const annotations = { 'tokenkeep.dev/id': id };
+    const ours = `tenants/${TENANT}/reactors/${id}`;
+    const theirs = `tenants/${tenantIdOf('acme')}/reactors/${id}`;
+
+    beforeEach(async () => {
+      await plane.write('tenant.yaml', manifest('Tenant', 'acme', { namespaces: { matchNames: ['acme-prod'] } }));
+      await plane.write('ours.yaml', reactor('ours', { annotations }, { configuration: { OF: 'ours' } }));
+      const metadata = { annotations, namespace: 'acme-prod' };
+      await plane.write('theirs.yaml', reactor('theirs', metadata, { configuration: { OF: 'theirs' } }));
+      await (
+        await plane.start()
+      ).reconciled;
+    });
+
+    it('run apart, and their instances are announced apart', async () => {
+      await eventually(() => {
+        expect(instancesAt(ours).map(({ revision }) => revision)).to.deep.equal([revisionAt(ours)]);
+        expect(instancesAt(theirs).map(({ revision }) => revision)).to.deep.equal([revisionAt(theirs)]);
+      });
+      expect(revisionAt(ours)).not.to.equal(revisionAt(theirs));
+
+      demandAt(theirs, 10);
+      await eventually(() => expect(instancesAt(theirs)).to.have.length(3));
+      expect(instancesAt(ours)).to.have.length(1);
+      await eventually(async () => {
+        expect((await plane.record('Reactor', 'theirs'))?.status).to.include({ replicas: 3 });
+        expect((await plane.record('Reactor', 'ours'))?.status).to.include({ replicas: 1 });
+      });
+
+      await plane.remove('theirs.yaml');
+      await eventually(() => expect([...plane.runtime.states.keys()]).to.deep.equal([`${TENANT}/${id}`]));
+      expect(instancesAt(ours)).to.have.length(1);
+    });
+
+    it('are both put back where the API was changed by others', async () => {
+      for (const path of [ours, theirs]) {
+        const held = heldAt(plane, path);
+        plane.api.drift(path, { ...held, name: 'Changed by hand' });
+        await eventually(() => expect(plane.api.held.get(path)).to.deep.equal(held), 1_000);
+      }
+    });
+
+    const revisionAt = (path: string) => JSON.stringify(heldAt(plane, path));
   });
 });
