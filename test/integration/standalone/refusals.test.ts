@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmod, mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createEmptyDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -52,15 +54,7 @@ describe('standalone refuses', function () {
     expect(stdout).not.to.include('ready');
   });
 
-  it('a data folder whose status is damaged, and says what to do', async () => {
-    await mkdir(folder.dataDir);
-    await writeFile(join(folder.dataDir, 'status.json'), '{"resources": [');
-    const { code, stderr } = await runStandalone(folder);
-    expect(code).to.equal(1);
-    expect(stderr).to.include('status.json is damaged');
-  });
-
-  describe('a database of its own', () => {
+  describe('a database', () => {
     let test: TestDatabase;
     const start = () => startStandalone({ ...folder, flags: ['--database-url', test.connectionString] });
     const refused = () => runStandalone({ ...folder, flags: ['--database-url', test.connectionString] });
@@ -71,6 +65,28 @@ describe('standalone refuses', function () {
       await folder.write('owner.yaml', [OWNER]);
     });
     afterEach(() => test.dispose());
+
+    it('beside a status that is damaged, and says what to do', async () => {
+      await mkdir(folder.dataDir);
+      await writeFile(join(folder.dataDir, 'status.json'), '{"resources": [');
+      const { code, stderr } = await refused();
+      expect(code).to.equal(1);
+      expect(stderr).to.include('status.json is damaged');
+    });
+
+    it('on a port that is taken, and names the flag', async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const { code, stderr } = await runStandalone({
+        ...folder,
+        port: String(port),
+        flags: ['--database-url', test.connectionString],
+      });
+      other.close();
+      expect(code).to.equal(1);
+      expect(stderr).to.include(`127.0.0.1:${port} is in use by another program; choose another with --port`);
+    });
 
     it('with another keyring than the one that its data are sealed under', async () => {
       const vault = await start();

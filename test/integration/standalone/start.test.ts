@@ -126,15 +126,6 @@ describe('standalone', function () {
     expect((await vault.request('GET', '/readyz')).status).to.equal(200);
   });
 
-  it('refuses a port that is taken, and names the flag', async () => {
-    const other = await createStandaloneFolder();
-    const { port } = new URL(vault.baseUrl);
-    const ended = await runStandalone({ ...other, port });
-    await other.dispose();
-    expect(ended.code).to.equal(1);
-    expect(ended.stderr).to.include(`127.0.0.1:${port} is in use by another program; choose another with --port`);
-  });
-
   it('answers what is in flight when it is told to stop, and exits 0 within 10 s', async () => {
     const key = await vault.keyOf('payments');
     const invocation = vault.request('POST', `/reactors/${await reactorId('slow')}/react`, {
