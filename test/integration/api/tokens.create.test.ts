@@ -70,6 +70,12 @@ describe('creating tokens', () => {
       expect(rows).to.have.length(1);
     });
 
+    it('go to one of many requests at the same time', async () => {
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, data) => create({ id: 'contended', data })));
+      const statuses = answers.map(({ status }) => status).sort();
+      expect(statuses).to.deep.equal([201, ...Array<number>(9).fill(409)]);
+    });
+
     it('may be taken again by another tenant, and once deleted', async () => {
       await create({ id: 'again' });
       const other = await vault.application({ tenantId: await vault.tenant() });
