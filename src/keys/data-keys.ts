@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DataKeyPurpose, DataKeyStore, StoredDataKey } from '../domain/data-keys.ts';
 import type { Clock } from '../platform/clock.ts';
+import { createActiveKeys } from './active-keys.ts';
 import type { KeyManagement, MasterKey } from './key-management.ts';
 import { agedKeys, cvcBucket, stableKeys, type Replacement } from './replacement.ts';
 import { singleFlight } from './single-flight.ts';
@@ -20,6 +21,8 @@ export interface DataKeyLimits {
   readonly cacheTtlMs: number;
   /** Unwrapped keys in memory at most. */
   readonly cacheSize: number;
+  /** How often keys past their time are looked for, to drop them from memory. */
+  readonly dropIntervalMs: number;
 }
 
 export const DEFAULT_DATA_KEY_LIMITS: DataKeyLimits = {
@@ -28,6 +31,7 @@ export const DEFAULT_DATA_KEY_LIMITS: DataKeyLimits = {
   usesBlock: 2 ** 16,
   cacheTtlMs: 5 * 60_000,
   cacheSize: 10_000,
+  dropIntervalMs: 10_000,
 };
 
 export interface DataKeysOptions {
@@ -50,33 +54,33 @@ export interface DataKeys {
   forHashing(tenantId: string, purpose: 'fingerprint' | 'search'): DataKey | Promise<DataKey>;
   /** The key with which a value was sealed; undefined where it has been destroyed or never was. */
   forOpening(tenantId: string, keyId: Buffer): DataKey | undefined | Promise<DataKey | undefined>;
-  /** Forgets every unwrapped key of a tenant. */
+  /** Forgets every unwrapped key of a tenant, those too that are being looked up now. */
   forget(tenantId: string): void;
+  /** Unwrapped keys in memory. */
+  readonly size: number;
+  /** Stops looking for keys that are past their time. */
+  close(): void;
 }
 
-/** A key that this process seals with, and what it may still do with it. */
-interface ActiveKey {
-  readonly tenantId: string;
+interface StoredAndUnwrapped {
   readonly stored: StoredDataKey;
   readonly dataKey: DataKey;
-  /** By then it is looked up again. */
-  readonly until: number;
-  usesLeft: number;
 }
 
 export function createDataKeys({ management, store, clock, limits: given = {} }: DataKeysOptions): DataKeys {
   const limits = { ...DEFAULT_DATA_KEY_LIMITS, ...given };
   const unwrapped = createUnwrappedKeys(clock, { ttlMs: limits.cacheTtlMs, size: limits.cacheSize });
-  const active = new Map<string, ActiveKey>();
+  const active = createActiveKeys(clock, { ttlMs: limits.cacheTtlMs, size: limits.cacheSize });
+  // How often each tenant was forgotten: what was looked up before that is not kept.
+  const generations = new Map<string, number>();
+  const generationOf = (tenantId: string): number => generations.get(tenantId) ?? 0;
+  const timer = setInterval(dropExpired, limits.dropIntervalMs).unref();
   const once = singleFlight();
   const aged = agedKeys(limits.maxAgeMs);
 
-  function takeActive(name: string, uses: number, replacement: Replacement): DataKey | undefined {
-    const entry = active.get(name);
-    if (entry === undefined || entry.usesLeft < uses || clock.now() >= entry.until) return undefined;
-    if (!replacement.mayServe(entry.stored, clock.now())) return undefined;
-    entry.usesLeft -= uses;
-    return entry.dataKey;
+  function dropExpired(): void {
+    unwrapped.dropExpired();
+    active.dropExpired();
   }
 
   function acquire(
@@ -86,7 +90,7 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     replacement: Replacement,
   ): DataKey | Promise<DataKey> {
     const name = `${tenantId}/${purpose}`;
-    return takeActive(name, uses, replacement) ?? acquireCold(name, tenantId, purpose, uses, replacement);
+    return active.take(name, uses, replacement) ?? acquireCold(name, tenantId, purpose, uses, replacement);
   }
 
   async function acquireCold(
@@ -99,7 +103,7 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     for (;;) {
       // All who wait share one look-up, and may use up what it reserved.
       await once(`active/${name}`, () => refresh(name, tenantId, purpose, uses, replacement));
-      const dataKey = takeActive(name, uses, replacement);
+      const dataKey = active.take(name, uses, replacement);
       if (dataKey !== undefined) return dataKey;
     }
   }
@@ -112,23 +116,21 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     replacement: Replacement,
   ): Promise<void> {
     const block = replacement.counted ? Math.max(limits.usesBlock, uses) : Infinity;
+    const generation = generationOf(tenantId);
     for (;;) {
       const stored = await store.findActive(tenantId, purpose);
       if (stored !== undefined && replacement.mayServe(stored, clock.now())) {
-        const dataKey = await unwrap(stored);
+        const dataKey = await unwrap(stored, generation);
         const usesLeft =
-          usesLeftOf(name, stored.id, uses) ?? (replacement.counted ? await reserve(stored, block) : block);
-        if (usesLeft !== undefined) return remember(name, stored, dataKey, usesLeft);
+          active.usesLeftOf(name, stored.id, uses) ?? (replacement.counted ? await reserve(stored, block) : block);
+        if (usesLeft !== undefined) return activate(name, { stored, dataKey }, usesLeft, generation);
       }
       const made = await makeKey(tenantId, purpose, block, replacement, stored?.id);
-      if (made !== undefined) return remember(name, made.stored, made.dataKey, block);
+      if (made !== undefined) {
+        keepUnwrapped(made, generation);
+        return activate(name, made, block, generation);
+      }
     }
-  }
-
-  /** What this process reserved earlier is still its own. */
-  function usesLeftOf(name: string, id: string, uses: number): number | undefined {
-    const entry = active.get(name);
-    return entry !== undefined && entry.stored.id === id && entry.usesLeft >= uses ? entry.usesLeft : undefined;
   }
 
   async function reserve(stored: StoredDataKey, block: number): Promise<number | undefined> {
@@ -142,7 +144,7 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     block: number,
     replacement: Replacement,
     replaces: string | undefined,
-  ): Promise<{ stored: StoredDataKey; dataKey: DataKey } | undefined> {
+  ): Promise<StoredAndUnwrapped | undefined> {
     const { plaintext, wrapped } = await management.createDataKey(masterOf(purpose), tenantId);
     const now = clock.now();
     const stored: StoredDataKey = {
@@ -156,38 +158,34 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     };
     const dataKey = takeKey(stored.id, plaintext);
     // Committed before its first use: what is sealed under a key that is not stored is lost.
-    if (!(await store.activate(stored, replaces))) return undefined;
-    unwrapped.put(tenantId, dataKey, stored.destroyAt?.getTime() ?? Infinity);
-    return { stored, dataKey };
+    return (await store.activate(stored, replaces)) ? { stored, dataKey } : undefined;
   }
 
-  function remember(name: string, stored: StoredDataKey, dataKey: DataKey, usesLeft: number): void {
-    active.delete(name);
-    active.set(name, {
-      tenantId: stored.tenantId,
-      stored,
-      dataKey,
-      until: clock.now() + limits.cacheTtlMs,
-      usesLeft,
-    });
-    if (active.size > limits.cacheSize) active.delete(active.keys().next().value!);
+  function activate(name: string, { stored, dataKey }: StoredAndUnwrapped, usesLeft: number, generation: number): void {
+    if (generationOf(stored.tenantId) === generation) active.put(name, stored, dataKey, usesLeft);
   }
 
-  async function unwrap(stored: StoredDataKey): Promise<DataKey> {
-    const { tenantId, id, purpose, wrapped, destroyAt } = stored;
+  function keepUnwrapped({ stored, dataKey }: StoredAndUnwrapped, generation: number): void {
+    const { tenantId, destroyAt } = stored;
+    if (generationOf(tenantId) === generation) unwrapped.put(tenantId, dataKey, destroyAt?.getTime() ?? Infinity);
+  }
+
+  async function unwrap(stored: StoredDataKey, generation: number): Promise<DataKey> {
+    const { tenantId, id, purpose, wrapped } = stored;
     const plaintext = await management.unwrapDataKey(masterOf(purpose), tenantId, wrapped);
     const dataKey = takeKey(id, plaintext);
-    unwrapped.put(tenantId, dataKey, destroyAt?.getTime() ?? Infinity);
+    keepUnwrapped({ stored, dataKey }, generation);
     return dataKey;
   }
 
   async function find(tenantId: string, id: string): Promise<DataKey | undefined> {
+    const generation = generationOf(tenantId);
     const stored = await store.find(tenantId, id);
     // Due for destruction counts as destroyed, whenever the row goes.
     if (stored === undefined || (stored.destroyAt !== null && stored.destroyAt.getTime() <= clock.now())) {
       return undefined;
     }
-    return unwrap(stored);
+    return unwrap(stored, generation);
   }
 
   return {
@@ -201,9 +199,14 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
       return once(`opening/${tenantId}/${id}`, () => find(tenantId, id));
     },
     forget(tenantId) {
+      generations.set(tenantId, generationOf(tenantId) + 1);
       unwrapped.forget(tenantId);
-      for (const [name, entry] of active) if (entry.tenantId === tenantId) active.delete(name);
+      active.forget(tenantId);
     },
+    get size() {
+      return unwrapped.size + active.size;
+    },
+    close: () => clearInterval(timer),
   };
 }
 

@@ -29,6 +29,8 @@ export interface UnwrappedKeys {
   /** `until`: the key goes earlier than its time to live, in milliseconds since the epoch. */
   put(tenantId: string, dataKey: DataKey, until: number): void;
   forget(tenantId: string): void;
+  dropExpired(): void;
+  readonly size: number;
 }
 
 export function createUnwrappedKeys(clock: Clock, { ttlMs, size }: { ttlMs: number; size: number }): UnwrappedKeys {
@@ -53,6 +55,12 @@ export function createUnwrappedKeys(clock: Clock, { ttlMs, size }: { ttlMs: numb
     },
     forget(tenantId) {
       for (const [name, entry] of entries) if (entry.tenantId === tenantId) entries.delete(name);
+    },
+    dropExpired() {
+      for (const [name, { until }] of entries) if (clock.now() >= until) entries.delete(name);
+    },
+    get size() {
+      return entries.size;
     },
   };
 }

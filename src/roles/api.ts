@@ -86,6 +86,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     store: createDataKeyStore(database),
     clock,
   });
+  shutdown.push('data keys', () => dataKeys.close());
   const sealer = createSealer(dataKeys);
   const hasher = createKeyedHasher(dataKeys);
   const audit = createAudit((entries) => insertLogs(database, entries));
@@ -133,7 +134,10 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const listener = await listenForChanges(options.connectionString, {
     onChange(change) {
       if (change.kind === 'application') authentication.forgetApplication(change.id);
-      if (change.kind === 'tenant') authentication.forgetAll();
+      if (change.kind === 'tenant') {
+        authentication.forgetAll();
+        dataKeys.forget(change.id);
+      }
       changes.publish(change);
     },
     onGap() {

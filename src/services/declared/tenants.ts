@@ -30,7 +30,9 @@ export async function removeTenant(
   { database, authentication, dataKeys }: DeclaredTenantParts,
   id: string,
 ): Promise<void> {
+  dataKeys.forget(id);
   await deleteTenant(database, id);
+  // A request in flight may have asked for them again before they were deleted.
   dataKeys.forget(id);
   authentication.forgetAll();
 }
