@@ -21,10 +21,12 @@ export function agedKeys(maxAgeMs: number): Replacement {
 }
 
 const SHORTEST_BUCKET_MS = 60_000;
+/** By how much the clocks of processes and of Postgres may differ: what one still shows, the others can open. */
+const CLOCK_SKEW_MS = 60_000;
 
 /**
  * Keys for values that are kept for `retentionMs`: each serves for a quarter of that, at least a minute, and is destroyed
- * when the last value that it may have sealed is past its retention.
+ * when the last value that it may have sealed is past its retention by every clock.
  */
 export function cvcBucket(retentionMs: number): Replacement {
   const bucketMs = Math.max(SHORTEST_BUCKET_MS, retentionMs / 4);
@@ -33,7 +35,7 @@ export function cvcBucket(retentionMs: number): Replacement {
     mayServe: (stored, now) =>
       now < stored.createdAt.getTime() + bucketMs &&
       // A retention that was made longer since needs a key that lives as long.
-      (stored.destroyAt === null || now + retentionMs <= stored.destroyAt.getTime()),
-    destroyAt: (now) => new Date(now + bucketMs + retentionMs),
+      (stored.destroyAt === null || now + retentionMs + CLOCK_SKEW_MS <= stored.destroyAt.getTime()),
+    destroyAt: (now) => new Date(now + bucketMs + retentionMs + CLOCK_SKEW_MS),
   };
 }

@@ -7,10 +7,13 @@ import { DomainError } from '../../../src/domain/errors.ts';
 import { createDataKeys, type DataKeyLimits, type DataKeys } from '../../../src/keys/data-keys.ts';
 import type { KeyManagement } from '../../../src/keys/key-management.ts';
 import { openKeyring } from '../../../src/keys/keyring.ts';
+import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { storedTenant } from '../../support/rows.ts';
 
 const HOUR = 3600_000;
+/** Data keys of codes outlive the codes by this, in ms. */
+const SKEW = 60_000;
 
 describe('data keys', () => {
   let test: TestDatabase;
@@ -20,6 +23,8 @@ describe('data keys', () => {
   let now: number;
   let outage: boolean;
   let unwraps: number;
+  /** Holds up whoever unwraps a key, once they have said so. */
+  let gate: { entered: PromiseWithResolvers<void>; opened: PromiseWithResolvers<void> } | undefined;
 
   // The real keyring, with the two things that a test needs to see or cause.
   const management: KeyManagement = {
@@ -30,13 +35,20 @@ describe('data keys', () => {
     async unwrapDataKey(master, tenant, wrapped) {
       if (outage) throw new DomainError('unavailable', 'key management is unreachable');
       unwraps++;
+      gate?.entered.resolve();
+      await gate?.opened.promise;
       return keyring.unwrapDataKey(master, tenant, wrapped);
     },
     rotate: (master) => keyring.rotate(master),
   };
 
-  const createProcess = (limits: Partial<DataKeyLimits> = {}): DataKeys =>
-    createDataKeys({ management, store: createDataKeyStore(test.database), clock: { now: () => now }, limits });
+  const processes: DataKeys[] = [];
+  function createProcess(limits: Partial<DataKeyLimits> = {}): DataKeys {
+    const store = createDataKeyStore(test.database);
+    const process = createDataKeys({ management, store, clock: { now: () => now }, limits });
+    processes.push(process);
+    return process;
+  }
 
   async function activeKeys(): Promise<number> {
     const [row] = await test.database.run<{ count: number }>(
@@ -63,7 +75,9 @@ describe('data keys', () => {
     now = Date.now();
     outage = false;
     unwraps = 0;
+    gate = undefined;
   });
+  afterEach(() => processes.splice(0).forEach((process) => process.close()));
 
   it('are stored, wrapped, before their first use', async () => {
     const dataKey = await createProcess().forSealing(tenantId, 1);
@@ -83,17 +97,17 @@ describe('data keys', () => {
   });
 
   it('are one for all processes that ask for the first at the same time', async () => {
-    const processes = Array.from({ length: 8 }, () => createProcess());
-    const ids = await Promise.all(processes.flatMap((process) => [idOf(process), idOf(process)]));
+    const several = Array.from({ length: 8 }, () => createProcess());
+    const ids = await Promise.all(several.flatMap((process) => [idOf(process), idOf(process)]));
     expect(new Set(ids).size).to.equal(1);
     expect(await activeKeys()).to.equal(1);
   });
 
   it('are one again when many processes replace one at the same time', async () => {
-    const processes = Array.from({ length: 8 }, () => createProcess());
-    const before = await idOf(processes[0]!);
+    const several = Array.from({ length: 8 }, () => createProcess());
+    const before = await idOf(several[0]!);
     now += 25 * HOUR;
-    const ids = await Promise.all(processes.map((process) => idOf(process)));
+    const ids = await Promise.all(several.map((process) => idOf(process)));
     expect(new Set(ids).size).to.equal(1);
     expect(ids[0]).not.to.equal(before);
     expect(await activeKeys()).to.equal(1);
@@ -173,6 +187,47 @@ describe('data keys', () => {
     expect(await process.forOpening(tenantId, id)).to.equal(undefined);
   });
 
+  for (const [what, lookUp] of [
+    ['to open', (process: DataKeys, id: Buffer) => process.forOpening(tenantId, id)],
+    ['to seal', (process: DataKeys) => process.forSealing(tenantId, 1)],
+  ] as const) {
+    it(`are not kept by who asked for one ${what} before their tenant was forgotten, and got it after`, async () => {
+      const { id } = await createProcess().forSealing(tenantId, 1);
+      const process = createProcess();
+      gate = { entered: Promise.withResolvers(), opened: Promise.withResolvers() };
+      const asked = Promise.allSettled([lookUp(process, id)]);
+      await gate.entered.promise;
+      await test.database.run({ text: 'delete from tenants where tenant_id = $1' }, [tenantId]);
+      process.forget(tenantId);
+      gate.opened.resolve();
+      await asked;
+      expect(process.size).to.equal(0);
+    });
+  }
+
+  it('seal for a tenant that was merely forgotten while one was looked up', async () => {
+    const first = await createProcess().forSealing(tenantId, 1);
+    const process = createProcess();
+    gate = { entered: Promise.withResolvers(), opened: Promise.withResolvers() };
+    const asked = process.forSealing(tenantId, 1);
+    await gate.entered.promise;
+    process.forget(tenantId);
+    gate.opened.resolve();
+    expect((await asked).id).to.deep.equal(first.id);
+  });
+
+  it('leave memory when they are past their time, whether or not somebody asks', async () => {
+    const process = createProcess({ dropIntervalMs: 5 });
+    await process.forSealing(tenantId, 1);
+    now += 5 * 60_000 - 1;
+    await process.forHashing(tenantId, 'search');
+    expect(process.size).to.equal(4);
+    now += 1;
+    await eventually(() => expect(process.size).to.equal(2));
+    now += 5 * 60_000;
+    await eventually(() => expect(process.size).to.equal(0));
+  });
+
   it('are bounded in memory', async () => {
     const process = createProcess({ cacheSize: 1 });
     const { id } = await process.forSealing(tenantId, 1);
@@ -197,10 +252,26 @@ describe('data keys', () => {
       expect((await process.forSealingCvc(tenantId, 2 * HOUR, 1)).id).not.to.deep.equal(first.id);
     });
 
+    it('open what Postgres still shows while its clock is 30 s behind', async () => {
+      const process = createProcess();
+      await process.forSealingCvc(tenantId, HOUR, 1);
+      now += HOUR / 4 - 1;
+      const { id } = await process.forSealingCvc(tenantId, HOUR, 1);
+      now += HOUR + 30_000;
+      expect(await process.forOpening(tenantId, id)).not.to.equal(undefined);
+    });
+
+    it('leave memory when they are to be destroyed, before their time to live ends', async () => {
+      const process = createProcess({ dropIntervalMs: 5, cacheTtlMs: 24 * HOUR });
+      await process.forSealingCvc(tenantId, HOUR, 1);
+      now += HOUR * 1.25 + SKEW;
+      await eventually(() => expect(process.size).to.equal(0));
+    });
+
     it('open nothing from when they are to be destroyed', async () => {
       const process = createProcess();
       const { id } = await process.forSealingCvc(tenantId, HOUR, 1);
-      now += HOUR * 1.25 - 1;
+      now += HOUR * 1.25 + SKEW - 1;
       expect(await process.forOpening(tenantId, id)).not.to.equal(undefined);
       now += 1;
       expect(await process.forOpening(tenantId, id)).to.equal(undefined);
