@@ -9,6 +9,7 @@ import type {
 } from '../domain/declarations.ts';
 import type { Violations } from '../domain/errors.ts';
 import { isJsonObject } from '../domain/json.ts';
+import { createTurns } from './turns.ts';
 
 /** The data plane said no, or could not be asked. The message holds no declared value. */
 export class InternalApiError extends Error {
@@ -32,7 +33,10 @@ export interface Declared {
   changed: boolean;
 }
 
-/** The internal API of the data plane. Every method rejects with an InternalApiError. */
+/**
+ * The internal API of the data plane. Every method rejects with an InternalApiError. Of the calls that change one
+ * object, each waits for the one before it.
+ */
 export interface InternalClient {
   putTenant(tenantId: string, declaration: TenantDeclaration): Promise<Declared>;
   deleteTenant(tenantId: string): Promise<void>;
@@ -46,25 +50,33 @@ export interface InternalClient {
   putChecker(instance: ReactorInstance): Promise<void>;
   /** Lines of the change stream, until it breaks or falls silent (rejects), or `signal` aborts. */
   changes(signal: AbortSignal): AsyncGenerator<DeclarationChange>;
+  /** Breaks off every call that is under way, and refuses later ones. */
+  close(): void;
 }
 
 export interface InternalClientOptions {
   baseUrl: string;
   token: string;
-  /** For a whole request. */
+  /** For a whole request, in ms. Default 10,000. */
   timeoutMs?: number;
+  /** For the requests that may wait for a code check or work in batches, in ms. Default 60,000. */
+  slowTimeoutMs?: number;
   /** The stream pings every few seconds; silence for longer than this is a dead connection. */
   silenceMs?: number;
 }
 
 const TIMEOUT_MS = 10_000;
+// Longer than the API takes at worst: a repeated call would come beside the one that still works there.
+const SLOW_TIMEOUT_MS = 60_000;
 const SILENCE_MS = 20_000;
 
 /** A client over HTTP, with keep-alive. */
 export function createInternalClient(options: InternalClientOptions): InternalClient {
-  const { timeoutMs = TIMEOUT_MS, silenceMs = SILENCE_MS } = options;
+  const { timeoutMs = TIMEOUT_MS, slowTimeoutMs = SLOW_TIMEOUT_MS, silenceMs = SILENCE_MS } = options;
+  const inTurn = createTurns();
+  const closing = new AbortController();
 
-  async function request(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  async function request(method: string, path: string, body: unknown, signal: AbortSignal): Promise<Response> {
     const headers: Record<string, string> = { authorization: `Bearer ${options.token}` };
     if (body !== undefined) headers['content-type'] = 'application/json';
     let response: Response;
@@ -73,7 +85,7 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
         method,
         headers,
         redirect: 'error',
-        signal: signal ?? AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.any([signal, closing.signal]),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
     } catch (error) {
@@ -83,8 +95,8 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     return response;
   }
 
-  async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
-    const response = await request(method, path, body);
+  async function call<Answer>(method: string, path: string, body?: unknown, limitMs = timeoutMs): Promise<Answer> {
+    const response = await request(method, path, body, AbortSignal.timeout(limitMs));
     try {
       return (response.status === 204 ? undefined : await response.json()) as Answer;
     } catch (error) {
@@ -92,25 +104,28 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     }
   }
 
-  const remove = (path: string): Promise<void> =>
-    call<void>('DELETE', path).catch((error: unknown) => {
+  const put = <Answer>(path: string, body: object, limitMs?: number): Promise<Answer> =>
+    inTurn(path, () => call<Answer>('PUT', path, body, limitMs));
+  const remove = (path: string, limitMs?: number): Promise<void> =>
+    inTurn(path, () => call<void>('DELETE', path, undefined, limitMs)).catch((error: unknown) => {
       if (!(error instanceof InternalApiError && error.status === 404)) throw error;
     });
   const at = (...segments: string[]) => segments.map(encodeURIComponent).join('/');
 
   return {
-    putTenant: (tenantId, declaration) => call('PUT', at('tenants', tenantId), declaration),
-    deleteTenant: (tenantId) => remove(at('tenants', tenantId)),
-    putApplication: (tenantId, id, declaration) =>
-      call('PUT', at('tenants', tenantId, 'applications', id), declaration),
+    putTenant: (tenantId, declaration) => put(at('tenants', tenantId), declaration),
+    deleteTenant: (tenantId) => remove(at('tenants', tenantId), slowTimeoutMs),
+    putApplication: (tenantId, id, declaration) => put(at('tenants', tenantId, 'applications', id), declaration),
     deleteApplication: (tenantId, id) => remove(at('tenants', tenantId, 'applications', id)),
-    putReactor: (tenantId, id, declaration) => call('PUT', at('tenants', tenantId, 'reactors', id), declaration),
+    putReactor: (tenantId, id, declaration) => put(at('tenants', tenantId, 'reactors', id), declaration, slowTimeoutMs),
     deleteReactor: (tenantId, id) => remove(at('tenants', tenantId, 'reactors', id)),
     listReactors: async () => (await call<{ data: ReactorWorkload[] }>('GET', 'reactors')).data,
     listDemand: async () => (await call<{ data: ReactorDemand[] }>('GET', 'demand')).data,
     putInstances: (tenantId, reactorId, instances) =>
-      call('PUT', at('tenants', tenantId, 'reactors', reactorId, 'instances'), { instances }),
-    putChecker: (instance) => call('PUT', 'checker', instance),
+      put(at('tenants', tenantId, 'reactors', reactorId, 'instances'), { instances }),
+    putChecker: (instance) => put('checker', instance),
+
+    close: () => closing.abort(),
 
     async *changes(signal) {
       const silence = new AbortController();

@@ -117,11 +117,16 @@ export function createOperator(options: OperatorOptions): Operator {
     async stop() {
       manager.stop();
       await follower?.stop();
-      await Promise.all([queue.stop(), workloads.stop()]);
+      const stopped = Promise.all([queue.stop(), workloads.stop()]).then(() => undefined);
+      await settledWithin(clock, STOP_GRACE_MS, stopped);
+      api.close();
+      await stopped;
       await source.stop();
     },
   };
 }
 
+// A call may take longer than a program may take to end. Broken off, it is repeated at the next start.
+const STOP_GRACE_MS = 4_000;
 // Without the API nothing can be declared, but status can tell so.
 const CONNECT_GRACE_MS = 5_000;
