@@ -1,4 +1,4 @@
-import type { NewToken, TokenChange, TokenRow } from '../../data/tokens.ts';
+import type { NewToken, SealedCvc, TokenRow } from '../../data/tokens.ts';
 import { isJsonObject, type Json } from '../../domain/json.ts';
 import type { Quotas } from '../../domain/tenants.ts';
 import type { Token } from '../../domain/tokens.ts';
@@ -24,7 +24,8 @@ export type SealedColumns = Pick<
 /** Where plaintext becomes a row, and a row plaintext. */
 export interface TokenVault {
   sealColumns(tenantId: string, id: string, draft: TokenDraft): Promise<SealedColumns>;
-  sealCvc(tenantId: string, id: string, cvc: string, quotas: Quotas): Promise<NonNullable<TokenChange['cvc']>>;
+  /** Null where the tenant keeps no codes: then there is nothing to store. */
+  sealCvc(tenantId: string, id: string, cvc: string, quotas: Quotas): Promise<SealedCvc | null>;
   fingerprint(tenantId: string, draft: TokenDraft): Promise<Buffer | null>;
   /** In the order given. */
   open(rows: readonly TokenRow[]): Promise<Token[]>;
@@ -101,6 +102,7 @@ export function createTokenVault(sealer: Sealer, hasher: KeyedHasher): TokenVaul
       };
     },
     async sealCvc(tenantId, id, cvc, quotas) {
+      if (quotas.cvcRetentionSeconds === 0) return null;
       // Taken first: the key is destroyed when what it seals now is past retention, and the code must be gone by then.
       const expiresAt = new Date(Date.now() + quotas.cvcRetentionSeconds * 1000);
       return { sealed: await sealer.sealCvc(cvcPlace(tenantId, id), cvc, quotas.cvcRetentionSeconds), expiresAt };

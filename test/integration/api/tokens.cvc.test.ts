@@ -61,6 +61,15 @@ describe('card verification codes', () => {
     expect(await create({ fingerprint_expression: '{{ data | stringify }}', data })).to.deep.include({ fingerprint });
   });
 
+  it('are never stored for a tenant that keeps none', async () => {
+    await applicationsOf(await vault.tenant({ quotas: { ...DEFAULT_QUOTAS, cvcRetentionSeconds: 0 } }));
+    const { id } = await create();
+    await patch(id, { cvc: '123' });
+    const codes = { text: 'select from token_cvcs where token_id = $1' };
+    expect(await vault.database.run(codes, [id])).to.have.length(0);
+    expect(await reveal(id)).to.deep.equal({ number: NUMBER });
+  });
+
   it('lie in a table of their own, under keys of their own', async () => {
     const { id } = await create();
     const [row] = await vault.database.run<{ cvc: Buffer; data: Buffer }>(
