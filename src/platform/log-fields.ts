@@ -4,6 +4,8 @@ const OMITTED = '[omitted]';
 
 /** Causes beyond this are dropped: deeper chains are loops or noise. */
 const MAX_CAUSES = 3;
+/** Of an AggregateError; further ones are dropped. */
+const MAX_ERRORS = 5;
 
 /** Renders every field that is safe by its shape. */
 export function logFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -21,19 +23,26 @@ function isPrimitive(value: unknown): boolean {
 }
 
 /**
- * An error that carries a `kind` is a failure that the program expects: where it was thrown tells nothing, so kind and
- * message are all that is written. Of any other error: name, message, code, stack frames and causes, and no further
- * property, since drivers put rows and parameters there.
+ * An error that carries a `kind` is a failure that the program expects: where it was thrown tells nothing, so kind,
+ * message and causes are all that is written. Of any other error: name, message, code, stack frames, causes, the errors
+ * that it gathers, and no further property, since drivers put rows and parameters there.
  */
 export function logError(error: Error, depth = 0): Record<string, unknown> {
-  if ('kind' in error && typeof error.kind === 'string') return { kind: error.kind, message: error.message };
   const code = 'code' in error && isPrimitive(error.code) ? error.code : undefined;
+  const message = quotesInput(error, code) ? OMITTED : error.message;
+  const origins = depth < MAX_CAUSES ? logOrigins(error, depth + 1) : {};
+  if ('kind' in error && typeof error.kind === 'string') return { kind: error.kind, message, ...origins };
+  return { name: error.name, message, code, stack: stackFrames(error), ...origins };
+}
+
+/** What an error says that it comes from. */
+function logOrigins(error: Error, depth: number): Record<string, unknown> {
+  const gathered: unknown[] = error instanceof AggregateError ? error.errors.slice(0, MAX_ERRORS) : [];
   return {
-    name: error.name,
-    message: quotesInput(error, code) ? OMITTED : error.message,
-    code,
-    stack: stackFrames(error),
-    cause: error.cause instanceof Error && depth < MAX_CAUSES ? logError(error.cause, depth + 1) : undefined,
+    ...(error.cause instanceof Error ? { cause: logError(error.cause, depth) } : {}),
+    ...(gathered.length > 0
+      ? { errors: gathered.map((item) => (item instanceof Error ? logError(item, depth) : OMITTED)) }
+      : {}),
   };
 }
 

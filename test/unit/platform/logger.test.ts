@@ -66,10 +66,38 @@ describe('logger', () => {
     expect(written.cause).to.include({ message: 'socket closed', code: 'ECONNRESET' });
   });
 
-  it('writes only kind and message of an expected failure', () => {
+  it('writes kind, message and cause of an expected failure, and nothing else of it', () => {
     const { logger, lines } = capture();
-    logger.info({ error: new DomainError('not-found', 'No such token.', { cause: new Error(CANARY) }) }, 'refused');
-    expect(parsed(lines).error).to.deep.equal({ kind: 'not-found', message: 'No such token.' });
+    const cause = Object.assign(new Error('socket closed'), { code: 'ECONNRESET', detail: CANARY });
+    const error = Object.assign(new DomainError('unavailable', 'Postgres is away.', { cause }), { detail: CANARY });
+    logger.info({ error }, 'refused');
+    expect(lines.join('')).not.to.include(CANARY);
+    const { cause: written, ...rest } = parsed(lines).error as Record<string, unknown>;
+    expect(rest).to.deep.equal({ kind: 'unavailable', message: 'Postgres is away.' });
+    expect(written).to.include({ name: 'Error', message: 'socket closed', code: 'ECONNRESET' });
+  });
+
+  it('writes at most five of the errors that one gathers, each by the rules of its own', () => {
+    const { logger, lines } = capture();
+    const quoting = Object.assign(new Error(`invalid input: "${CANARY}"`), { code: '22P02' });
+    const others = Array.from({ length: 5 }, (_, index) => new Error(`part ${index}`));
+    const error = new AggregateError([quoting, { number: CANARY }, new DomainError('conflict', 'Taken.'), ...others]);
+    logger.error({ error }, 'failed');
+    expect(lines.join('')).not.to.include(CANARY);
+    const { errors } = parsed(lines).error as { errors: unknown[] };
+    expect(errors).to.have.length(5);
+    expect(errors[0]).to.include({ message: '[omitted]', code: '22P02' });
+    expect(errors.slice(1, 3)).to.deep.equal(['[omitted]', { kind: 'conflict', message: 'Taken.' }]);
+    expect(errors[4]).to.include({ message: 'part 1' });
+  });
+
+  it('ends at errors that gather or cause themselves', () => {
+    const { logger, lines } = capture();
+    const error = new AggregateError([], 'round');
+    error.errors.push(error);
+    error.cause = error;
+    logger.error({ error }, 'failed');
+    expect(lines).to.have.length(1);
   });
 
   it('omits the message of a JSON syntax error, which quotes the input', () => {
