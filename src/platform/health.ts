@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** Settles when the part that it asks about can serve; rejects when it cannot. */
 export type ReadinessCheck = () => Promise<void>;
 
@@ -20,23 +22,52 @@ export interface Health {
 export interface HealthOptions {
   /** A check that has not settled by then counts as failed. */
   readonly checkTimeoutMs?: number;
+  /** How long one result answers everybody: anybody may ask, and checks take connections. */
+  readonly sharedMs?: number;
+  /** Only differences of it count. */
+  readonly clock?: Clock;
 }
 
-export function createHealth({ checkTimeoutMs = 2_000 }: HealthOptions = {}): Health {
+/** Turned back, a wall clock would keep a result for long. */
+const monotonicClock: Clock = { now: () => performance.now() };
+
+const DRAINING: Readiness = { ready: false, failures: ['draining'] };
+
+export function createHealth({
+  checkTimeoutMs = 2_000,
+  sharedMs = 500,
+  clock = monotonicClock,
+}: HealthOptions = {}): Health {
   const checks = new Map<string, ReadinessCheck>();
   let draining = false;
+  let shared: { readonly until: number; readonly result: Promise<Readiness> } | undefined;
+
+  async function runChecks(): Promise<Readiness> {
+    const results = await Promise.all(
+      [...checks].map(async ([name, check]) => ((await passes(check, checkTimeoutMs)) ? [] : [name])),
+    );
+    const failures = results.flat();
+    return { ready: failures.length === 0, failures };
+  }
+
+  /** The result that is being found out, or was within the time that it is shared for. */
+  function sharedResult(): Promise<Readiness> {
+    if (shared === undefined || clock.now() >= shared.until) {
+      const result = runChecks().finally(() => (shared = { until: clock.now() + sharedMs, result }));
+      shared = { until: Infinity, result };
+    }
+    return shared.result;
+  }
+
   return {
     addCheck(name, check) {
       if (checks.has(name)) throw new Error(`a readiness check named ${name} exists`);
       checks.set(name, check);
     },
     async readiness() {
-      if (draining) return { ready: false, failures: ['draining'] };
-      const results = await Promise.all(
-        [...checks].map(async ([name, check]) => ((await passes(check, checkTimeoutMs)) ? [] : [name])),
-      );
-      const failures = results.flat();
-      return { ready: failures.length === 0, failures };
+      if (draining) return DRAINING;
+      const result = await sharedResult();
+      return draining ? DRAINING : result;
     },
     drain() {
       draining = true;

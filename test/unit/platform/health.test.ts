@@ -38,6 +38,30 @@ describe('health', () => {
     expect(await health.readiness()).to.deep.equal({ ready: false, failures: ['draining'] });
   });
 
+  it('asks its checks once for all who want to know within half a second', async () => {
+    let [now, asked] = [0, 0];
+    const health = createHealth({ clock: { now: () => now } });
+    health.addCheck('database', async () => {
+      asked++;
+    });
+    await Promise.all([health.readiness(), health.readiness()]);
+    now = 499;
+    await health.readiness();
+    expect(asked).to.equal(1);
+    now = 500;
+    await health.readiness();
+    expect(asked).to.equal(2);
+  });
+
+  it('drains at once, whatever was found out before', async () => {
+    const health = createHealth();
+    health.addCheck('database', async () => undefined);
+    await health.readiness();
+    const asked = health.readiness();
+    health.drain();
+    expect((await asked).failures).to.deep.equal(['draining']);
+  });
+
   it('refuses two checks of one name', () => {
     const health = createHealth();
     health.addCheck('database', async () => undefined);
