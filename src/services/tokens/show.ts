@@ -4,17 +4,35 @@ import { enrichmentsOf } from '../../domain/card-details.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
-import { splitCvc } from '../../domain/token-types.ts';
+import { identifyingValue, splitCvc } from '../../domain/token-types.ts';
 import type { Token } from '../../domain/tokens.ts';
 import { evaluateTemplate } from '../../expressions/template.ts';
 
-/** The masked data of a token; undefined where it has no mask, or where the mask would show the data itself. */
+/** Below this length a value occurs in others by chance: a short account number in a routing number. */
+const TELLING_LENGTH = 6;
+
+/** Whether a mask's output holds the very value that it is there to hide, whatever separates its characters. */
+function givesAway(masked: Json, secret: string): boolean {
+  if (typeof masked === 'object' && masked !== null) {
+    return Object.values(masked).some((member) => givesAway(member, secret));
+  }
+  const bare = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return bare(secret).length >= TELLING_LENGTH && bare(String(masked)).includes(bare(secret));
+}
+
+/**
+ * The masked data of a token; undefined where it has no mask, or where the mask would show the data itself.
+ *
+ * Masks are made by whoever may create or update the token, and read by others: one that is no mask hides everything.
+ */
 export function maskedData(token: Token): Json | undefined {
   if (token.mask === null) return undefined;
   const { data } = splitCvc(token.type, token.data);
   try {
     const masked = evaluateTemplate(token.mask, { data, metadata: token.metadata }, 'mask');
-    return isDeepStrictEqual(masked, data) || isDeepStrictEqual(masked, token.data) ? undefined : masked;
+    if (isDeepStrictEqual(masked, data) || isDeepStrictEqual(masked, token.data)) return undefined;
+    const secret = identifyingValue(token.type, data);
+    return secret !== undefined && givesAway(masked, secret) ? undefined : masked;
   } catch (error) {
     // A mask that cannot be evaluated must hide, not fail: a list would be unreadable for one bad token.
     if (error instanceof DomainError) return undefined;

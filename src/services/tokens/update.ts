@@ -131,7 +131,13 @@ async function tryUpdate(parts: TokenParts, caller: Caller, id: string, patch: T
   if (!(await updateRow(parts.database, row, change, log))) return undefined;
 
   const updated = changedToken(token!, draft, change);
-  return hidden ? showOutline(updated) : showToken(updated, transform);
+  if (hidden) return showOutline(updated);
+  return showToken(updated, setsItsOwnView(caller, row, patch) ? 'redact' : transform);
+}
+
+/** A new mask decides what a masked answer shows: it does not do so for one who may not read the token at all. */
+function setsItsOwnView(caller: Caller, row: TokenRow, patch: TokenPatch): boolean {
+  return 'mask' in patch && decideAccess(caller, 'token:read', row) === undefined;
 }
 
 /**

@@ -143,6 +143,15 @@ describe('updating tokens', () => {
     expect((await patch({}, redacting)).body).not.to.have.property('data');
   });
 
+  it('lets nobody who may not read the token see it through a mask of their own', async () => {
+    const writer = await vault.application({ tenantId, type: 'public', permissions: ['token:update'] });
+    const { status, body } = await patch({ mask: { opened: '{{ data.b }}' } }, writer);
+    expect(status).to.equal(200);
+    expect(body).not.to.have.property('data');
+    const reader = await vault.application({ tenantId, permissions: ['token:update', 'token:read'] });
+    expect((await patch({ mask: { opened: '{{ data.b.c }}' } }, reader)).body.data).to.deep.include({ opened: 2 });
+  });
+
   it('takes the permission on both containers to move a token', async () => {
     const rules = (...containers: string[]): AccessRule[] =>
       rulesFor(Object.fromEntries(containers.map((container) => [container, 'mask'])), ['token:update']);

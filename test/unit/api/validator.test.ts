@@ -29,6 +29,12 @@ const schema = {
 describe('checks of bodies', () => {
   const check = compileBodyCheck(schema);
 
+  it('tell the first fault alone of a body too large to look into in full', () => {
+    const tags = Array.from({ length: 20_000 }, () => 5);
+    expect(violationsOf(() => check({ name: 'secret', tags }))).to.have.all.keys('name');
+    expect(violationsOf(() => check({ tags, name: 'x' }))).to.deep.equal({ tags: ['must have at most 1 entries'] });
+  });
+
   for (const [body, expected] of [
     [{}, { name: ['is required'] }],
     [[], { '': ['must be an object'] }],

@@ -47,15 +47,33 @@ describe('how tokens are shown', () => {
     }
   });
 
+  it('redacts where the mask holds the very value that it is there to hide', () => {
+    const data = { number: '4242424242424242' };
+    for (const mask of [
+      { n: '{{ data.number }}' },
+      'No. {{ data.number }} ',
+      [{ n: '{{ data.number | slice: 0, 8 }}-{{ data.number | slice: 8, 8 }}' }],
+    ]) {
+      expect(maskedData(token({ type: 'card', data, mask })), JSON.stringify(mask)).to.equal(undefined);
+    }
+    expect(maskedData(token({ type: 'card', data, mask: '{{ data.number | slice: 0, 8 }}' }))).to.equal('42424242');
+    const bank = { routing_number: '021000021', account_number: '021' };
+    const routing = '{{ data.routing_number }}';
+    expect(maskedData(token({ type: 'bank', data: bank, mask: routing })), 'a short value by chance').to.equal(
+      '021000021',
+    );
+  });
+
   it('redacts where the mask fails on the data', () => {
     expect(maskedData(token({ mask: '{{ data | to_number }}' }))).to.equal(undefined);
   });
 
   it('never masks with a card verification code', () => {
     const data = { number: '4242424242424242', cvc: '987' };
-    expect(maskedData(token({ type: 'card', data, mask: ['{{ data.cvc }}', '{{ data | stringify }}'] }))).to.deep.equal(
-      [...[null, '{"number":"4242424242424242"}']],
-    );
+    const mask = ['{{ data.cvc }}', '{{ data | stringify | slice: 0, 20 }}', '{{ data | stringify | slice: 20, 90 }}'];
+    const masked = maskedData(token({ type: 'card', data, mask }));
+    expect(masked).to.have.nested.property('[0]', null);
+    expect(JSON.stringify(masked)).not.to.contain('987');
   });
 
   it('shows writes masked at most', () => {
