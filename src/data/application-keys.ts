@@ -36,7 +36,7 @@ const INSERT: Statement = {
     select key_id from created`,
 };
 
-export type KeyInsert = 'created' | 'no-application' | 'too-many-keys';
+type KeyInsert = 'created' | 'no-application' | 'too-many-keys';
 
 /**
  * Stores a key within the transaction. Declared keys and expired ones do not count against the limit of an application;

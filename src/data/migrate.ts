@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Logger } from '../platform/logger.ts';
-import type { Database, Queryable, Statement } from './database.ts';
+import type { Database, Statement } from './database.ts';
 
 /** The schema in the database and the one that this program knows do not go together. The message says what to do. */
 export class SchemaMismatch extends Error {
@@ -58,8 +58,6 @@ const CREATE_TABLE: Statement = {
     )`,
 };
 
-const TABLE_EXISTS: Statement = { text: `select to_regclass('schema_migrations') is not null as "exists"` };
-
 const APPLIED: Statement = { text: 'select number, name, checksum, breaking from schema_migrations order by number' };
 
 const RECORD: Statement = {
@@ -85,21 +83,10 @@ export async function migrate(
       await transaction.run({ text: migration.sql, unbounded: true });
       const { number, name, checksum, breaking } = migration;
       await transaction.run(RECORD, [number, name, checksum, breaking]);
-      logger.info({ number, name }, 'applied a migration');
+      logger.info({ number, name }, 'Migration applied');
     }
-    if (pending.length === 0) logger.info({}, 'the schema is up to date');
+    if (pending.length === 0) logger.info({}, 'Schema found up to date');
   });
-}
-
-/** Throws a SchemaMismatch unless this program can work with the schema as it is. */
-export async function assertSchema(queryable: Queryable): Promise<void> {
-  const known = await readMigrations();
-  const [table] = await queryable.run<{ exists: boolean }>(TABLE_EXISTS);
-  const applied = table!.exists ? await queryable.run<AppliedMigration>(APPLIED) : [];
-  const pending = pendingMigrations(known, applied);
-  if (pending.length > 0) {
-    throw new SchemaMismatch(`the database lacks ${pending.length} migration(s): run "tokenkeep migrate" first`);
-  }
 }
 
 function pendingMigrations(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../domain/logs.ts';
-import type { Tenant, TenantSettings } from '../domain/tenants.ts';
+import type { Tenant } from '../domain/tenants.ts';
 import type { Queryable, Statement } from './database.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
 import { LOG_AS_WRITTEN, upsertOutcome, type UpsertOutcome } from './upserts.ts';
@@ -17,12 +17,6 @@ const GET: Statement = { name: 'get-tenant', text: `select ${COLUMNS} from tenan
 export async function getTenant(queryable: Queryable, id: string): Promise<TenantRow | undefined> {
   const [tenant] = await queryable.run<TenantRow>(GET, [id]);
   return tenant;
-}
-
-const LIST: Statement = { text: `select ${COLUMNS} from tenants order by name, tenant_id` };
-
-export async function listTenants(queryable: Queryable): Promise<TenantRow[]> {
-  return queryable.run<TenantRow>(LIST);
 }
 
 // An inserted row has never been locked or updated, so its xmax is 0.
@@ -50,24 +44,4 @@ export async function upsertTenant(
   const { id, name, type, quotas, settings, declared } = tenant;
   const values = [id, name, type, JSON.stringify(quotas), JSON.stringify(settings), declared];
   return upsertOutcome(await queryable.run(UPSERT, [...values, ...logParameters(logs)]));
-}
-
-const UPDATE: Statement = {
-  name: 'update-tenant',
-  text: `
-    with updated as (
-      update tenants set name = $2, settings = $3 where tenant_id = $1 returning ${COLUMNS}
-    ), logged as (${insertLogEntries(4, 'exists (select from updated)')})
-    select * from updated`,
-};
-
-/** What a tenant may change about itself; undefined where it does not exist. */
-export async function updateTenant(
-  queryable: Queryable,
-  tenant: { id: string; name: string; settings: TenantSettings },
-  log: LogEntry,
-): Promise<TenantRow | undefined> {
-  const values = [tenant.id, tenant.name, JSON.stringify(tenant.settings)];
-  const [updated] = await queryable.run<TenantRow>(UPDATE, [...values, ...logParameters([log])]);
-  return updated;
 }

@@ -1,4 +1,4 @@
-export const LOG_OPERATIONS = [
+const LOG_OPERATIONS = [
   'create',
   'read',
   'update',

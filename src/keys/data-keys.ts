@@ -25,7 +25,7 @@ export interface DataKeyLimits {
   readonly dropIntervalMs: number;
 }
 
-export const DEFAULT_DATA_KEY_LIMITS: DataKeyLimits = {
+const DEFAULT_DATA_KEY_LIMITS: DataKeyLimits = {
   maxUses: 2 ** 28,
   maxAgeMs: 24 * 3600_000,
   usesBlock: 2 ** 16,

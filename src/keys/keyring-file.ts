@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile, stat } from 'node:fs/promises';
+import { replaceFile } from '../platform/replace-file.ts';
 import type { MasterKey } from './key-management.ts';
 
 /** The master keys of a keyring: every version that a data key may be wrapped under, by its number. */
@@ -13,7 +13,7 @@ export class KeyringError extends Error {
   override readonly name = 'KeyringError';
 }
 
-export const MASTER_KEYS = ['tokens', 'cvc'] as const satisfies MasterKey[];
+const MASTER_KEYS = ['tokens', 'cvc'] as const satisfies MasterKey[];
 
 const FORMAT = 1;
 const KEY_BYTES = 32;
@@ -49,18 +49,7 @@ export async function writeKeyring(path: string, keyring: Keyring): Promise<void
       [...keyring.masters[master]].map(([version, key]) => ({ version, key: key.toString('base64') })),
     ]),
   );
-  const unfinished = `${path}.${process.pid}`;
-  await rm(unfinished, { force: true });
-  const handle = await open(unfinished, 'wx', 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify({ format: FORMAT, masters }, undefined, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(unfinished, path);
-  const folder = await open(dirname(path), 'r');
-  await folder.sync().finally(() => folder.close());
+  await replaceFile(path, `${JSON.stringify({ format: FORMAT, masters }, undefined, 2)}\n`, 0o600);
 }
 
 function parseKeyring(text: string): Keyring | undefined {

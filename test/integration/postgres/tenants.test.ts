@@ -5,7 +5,7 @@ import { createDataKeyStore } from '../../../src/data/data-keys.ts';
 import { insertLogs, listLogs } from '../../../src/data/logs.ts';
 import { insertReactor } from '../../../src/data/reactors.ts';
 import { deleteTenant } from '../../../src/data/tenant-deletion.ts';
-import { getTenant, listTenants, updateTenant, upsertTenant } from '../../../src/data/tenants.ts';
+import { getTenant, upsertTenant } from '../../../src/data/tenants.ts';
 import { insertTokens } from '../../../src/data/token-inserts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { newApplication, newLog, newReactor, newTenant, newToken, storedTenant } from '../../support/rows.ts';
@@ -34,22 +34,11 @@ describe('tenants in Postgres', () => {
     expect(logs.map(({ operation }) => operation)).to.deep.equal(['update', 'create']);
   });
 
-  it('are listed and read', async () => {
+  it('are read', async () => {
     const tenant = newTenant({ name: 'acme' });
     await upsertTenant(test.database, tenant, []);
     expect(await getTenant(test.database, tenant.id)).to.deep.equal(tenant);
     expect(await getTenant(test.database, randomUUID())).to.equal(undefined);
-    expect(await listTenants(test.database)).to.deep.include(tenant);
-  });
-
-  it('change their own name and settings only', async () => {
-    const tenant = newTenant();
-    await upsertTenant(test.database, tenant, []);
-    const settings = { deduplicateTokens: true, fingerprintTokens: false };
-    const change = { id: tenant.id, name: 'renamed', settings };
-    const log = newLog(tenant.id, tenant.id, { operation: 'update' });
-    expect(await updateTenant(test.database, change, log)).to.deep.equal({ ...tenant, name: 'renamed', settings });
-    expect(await updateTenant(test.database, { ...change, id: randomUUID() }, log)).to.equal(undefined);
   });
 
   it('are deleted with everything that they have, and nothing of others', async () => {

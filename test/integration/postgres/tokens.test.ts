@@ -68,7 +68,7 @@ describe('tokens in Postgres', () => {
     const [mine, theirs] = [newToken(tenantId, { id: 'same' }), newToken(randomUUID(), { id: 'same' })];
     const logs = [newLog(tenantId, 'same'), newLog(theirs.tenantId, 'same')];
     expect(await insertTokens(test.database, [mine, theirs], logs)).to.deep.equal([]);
-    await deleteToken(test.database, mine!, newLog(tenantId, 'same', { operation: 'delete' }));
+    await deleteToken(test.database, mine, newLog(tenantId, 'same', { operation: 'delete' }));
     expect(await findToken(test.database, theirs.tenantId, 'same')).not.to.equal(undefined);
   });
 
