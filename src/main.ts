@@ -40,14 +40,14 @@ async function run(command: RunCommand): Promise<void> {
     if (stoppingSince !== undefined) return;
     stoppingSince = Date.now();
     setTimeout(() => {
-      logger.error({ deadlineMs: STOP_DEADLINE_MS }, 'stopping took too long');
+      logger.error({ deadlineMs: STOP_DEADLINE_MS }, 'Stopping took too long');
       process.exit(1);
     }, STOP_DEADLINE_MS).unref();
     try {
       await (await starting).stop();
       process.exit(code);
     } catch (error) {
-      logger.error({ error }, 'stopping failed');
+      logger.error({ error }, 'Stopping failed');
       process.exit(1);
     }
   };
@@ -56,7 +56,7 @@ async function run(command: RunCommand): Promise<void> {
     void stop(0);
   };
   const stopOnError = (error: unknown): void => {
-    logger.error({ error }, 'an unhandled error ends the process');
+    logger.error({ error }, 'Process ended by an unhandled error');
     void stop(1);
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stopOnSignal);
@@ -69,14 +69,14 @@ async function run(command: RunCommand): Promise<void> {
     running = await starting;
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error));
-    logger.debug({ error }, 'could not start');
+    logger.debug({ error }, 'Start failed');
     process.exit(1);
   }
   try {
     const code = await running.finished;
     if (stoppingSince === undefined) process.exit(code);
   } catch (error) {
-    logger.error({ error }, 'the process cannot go on');
+    logger.error({ error }, 'Process could not go on');
     await stop(1);
   }
 }

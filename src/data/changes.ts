@@ -44,7 +44,7 @@ export async function listenForChanges(
         session = await openSession(connectionString, options, heartbeatMs);
         return;
       } catch (error) {
-        logger.warn({ error, retryInMs: backoff }, 'cannot listen for changes');
+        logger.warn({ error, retryInMs: backoff }, 'Listening for changes failed');
       }
     }
   }
@@ -53,11 +53,11 @@ export async function listenForChanges(
     while (!stopping.signal.aborted) {
       await session.ended;
       if (stopping.signal.aborted) return;
-      logger.warn({}, 'the connection that listens for changes was lost');
+      logger.warn({}, 'Connection that listens for changes lost');
       await reconnect();
       if (stopping.signal.aborted) return session.end();
       onGap();
-      logger.info({}, 'listening for changes again');
+      logger.info({}, 'Listening for changes resumed');
     }
   }
 
@@ -96,7 +96,7 @@ async function openSession(
   client.on('end', () => resolve());
   client.on('notification', ({ payload }) => {
     const change = readChange(payload);
-    if (change === undefined) logger.warn({}, 'a change notification cannot be read');
+    if (change === undefined) logger.warn({}, 'Change notification could not be read');
     else onChange(change);
   });
   const end = (): Promise<void> => client.end().catch(() => undefined);

@@ -63,7 +63,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     keepAliveInitialDelayMillis: 10_000,
   });
   // Without listeners, a connection that Postgres closes, idle or in use, would end the process.
-  pool.on('error', (error) => logger.warn({ error }, 'an idle connection to Postgres was lost'));
+  pool.on('error', (error) => logger.warn({ error }, 'Idle connection to Postgres lost'));
   pool.on('connect', (client) => client.on('error', () => undefined));
 
   async function connect(): Promise<pg.PoolClient> {

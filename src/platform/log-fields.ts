@@ -27,7 +27,7 @@ function isPrimitive(value: unknown): boolean {
  * message and causes are all that is written. Of any other error: name, message, code, stack frames, causes, the errors
  * that it gathers, and no further property, since drivers put rows and parameters there.
  */
-export function logError(error: Error, depth = 0): Record<string, unknown> {
+function logError(error: Error, depth = 0): Record<string, unknown> {
   const code = 'code' in error && isPrimitive(error.code) ? error.code : undefined;
   const message = quotesInput(error, code) ? OMITTED : error.message;
   const origins = depth < MAX_CAUSES ? logOrigins(error, depth + 1) : {};

@@ -38,10 +38,10 @@ export function createShutdownStack({ logger, deadlineMs = DEFAULT_DEADLINE_MS }
         const { name, close } = next;
         let settled = false;
         const closing = (async () => close())()
-          .catch((error: unknown) => logger.error({ closer: name, error }, 'stopping a part failed'))
+          .catch((error: unknown) => logger.error({ closer: name, error }, 'Part failed to stop'))
           .finally(() => (settled = true));
         await Promise.race([closing, deadline]);
-        if (expired && !settled) logger.warn({ closer: name, deadlineMs }, 'a part did not stop in time');
+        if (expired && !settled) logger.warn({ closer: name, deadlineMs }, 'Part did not stop in time');
       }
     } finally {
       clearTimeout(timer);

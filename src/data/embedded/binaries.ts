@@ -26,7 +26,6 @@ export async function locateBinaries(
 
   const copy = join(home, `postgres-${version}`);
   if (await runs(copy, user)) return copy;
-  logger.info({ from: native, to: copy }, 'copying the Postgres binaries to where their user can run them');
   const unfinished = `${copy}.${process.pid}`;
   await mkdir(home, { recursive: true, mode: 0o755 });
   await cp(native, join(unfinished, 'native'), { recursive: true, verbatimSymlinks: true });
@@ -35,6 +34,7 @@ export async function locateBinaries(
   await rm(copy, { recursive: true, force: true });
   await rename(join(unfinished, 'native'), copy);
   await rm(unfinished, { recursive: true, force: true });
+  logger.info({ from: native, to: copy }, 'Postgres binaries copied to where their user can run them');
   if (!(await runs(copy, user))) throw new Error(`the Postgres binaries in ${copy} do not run on this machine`);
   return copy;
 }

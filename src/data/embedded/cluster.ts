@@ -77,7 +77,7 @@ async function makeCluster(
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { mode: 0o700 });
   if (user !== undefined) await chown(unfinished, user.uid, user.gid);
-  logger.info({ folder }, 'making the database, which takes some seconds the first time');
+  logger.info({ folder }, 'Database creation started, which takes some seconds the first time');
   await initdb(unfinished, password, options);
   await rename(unfinished, folder);
   if (folder !== link) await symlink(folder, link);
@@ -92,14 +92,14 @@ async function outsideFolder(dataDir: string, logger: Logger): Promise<string> {
   const folder = join(SYSTEM_HOME, name);
   await mkdir(SYSTEM_HOME, { recursive: true, mode: 0o755 });
   await chmod(SYSTEM_HOME, 0o755);
-  logger.info({ dataDir, folder }, 'the database goes outside of the data folder, which only root can enter');
+  logger.info({ dataDir, folder }, 'Database placed outside of the data folder, which only root can enter');
   // A data folder that was removed and made again begins anew; what it had is kept until somebody removes it.
   const abandoned = `${folder}.${Date.now()}`;
   const moved = await rename(folder, abandoned).then(
     () => true,
     () => false,
   );
-  if (moved) logger.warn({ abandoned }, 'a database of an earlier data folder of the same name was set aside');
+  if (moved) logger.warn({ abandoned }, 'Database of an earlier data folder of the same name set aside');
   return folder;
 }
 
