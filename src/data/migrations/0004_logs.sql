@@ -40,7 +40,9 @@ begin
       or exists (
         select from logs_default where created_at >= starts and created_at < starts + interval '1 hour'
       );
-    -- Made first and attached then: unlike "create table … partition of", this does not block readers and writers.
+    -- Made first and attached then: unlike "create table … partition of", this does not lock the whole
+    -- table. The default partition is locked for the moment in which it is seen to hold nothing of the hour; so long, those
+    -- who read or write it, or read every partition, wait.
     execute format('create table %I (like logs including all)', partition_name);
     execute format(
       'alter table logs attach partition %I for values from (%L) to (%L)',
