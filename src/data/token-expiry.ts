@@ -42,3 +42,37 @@ export async function clearExpiredCvcs(queryable: Queryable, limit: number): Pro
   const [row] = await queryable.run<{ count: number }>(CLEAR_CVCS, [limit]);
   return row!.count;
 }
+
+// Hops from tenant to tenant on the primary key, so that no sweep reads every token. Which tenants are gone is settled
+// first: tokens of others are not to be locked.
+const SWEEP_ORPHANS: Statement = {
+  text: `
+    with recursive owners as (
+      (select tenant_id from tokens order by tenant_id limit 1)
+      union all
+      select (select t.tenant_id from tokens t where t.tenant_id > o.tenant_id order by t.tenant_id limit 1)
+      from owners o where o.tenant_id is not null
+    ), gone as materialized (
+      select o.tenant_id from owners o
+      where o.tenant_id is not null and not exists (select from tenants where tenant_id = o.tenant_id)
+    ), orphans as (
+      select t.tenant_id, t.token_id
+      from gone g cross join lateral (
+        select tenant_id, token_id from tokens where tenant_id = g.tenant_id limit $1 for update skip locked
+      ) t
+      limit $1
+    ), removed as (
+      delete from tokens t using orphans o where t.tenant_id = o.tenant_id and t.token_id = o.token_id
+      returning t.token_id
+    )
+    select count(*)::integer as count from removed`,
+};
+
+/**
+ * Removes at most `limit` tokens whose tenant is gone, which a crash or a request in flight may have left behind; their
+ * keys are gone too. Gives how many.
+ */
+export async function sweepOrphanedTokens(queryable: Queryable, limit: number): Promise<number> {
+  const [row] = await queryable.run<{ count: number }>(SWEEP_ORPHANS, [limit]);
+  return row!.count;
+}

@@ -2,7 +2,7 @@ import { sweepExpiredApplications } from '../data/applications.ts';
 import { destroyDueDataKeys } from '../data/data-keys.ts';
 import type { Database, Queryable } from '../data/database.ts';
 import { dropLogPartitions, makeLogPartitions } from '../data/logs.ts';
-import { clearExpiredCvcs, sweepExpiredTokens } from '../data/token-expiry.ts';
+import { clearExpiredCvcs, sweepExpiredTokens, sweepOrphanedTokens } from '../data/token-expiry.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -40,7 +40,7 @@ async function inBatches(remove: (queryable: Queryable, limit: number) => Promis
 
 /**
  * Removes what has expired: tokens, card verification codes and the data keys that sealed them, applications, and logs
- * past every retention. Readers are already kept from all of it; several replicas may sweep at once.
+ * past every retention; and tokens that a deleted tenant left behind. Readers are already kept from all of it; several replicas may sweep at once.
  */
 export function createSweeper({
   database,
@@ -62,6 +62,7 @@ export function createSweeper({
     ['cvc', () => inBatches(clearExpiredCvcs, database)],
     ['data_key', destroyDataKeys],
     ['token', () => inBatches(sweepExpiredTokens, database)],
+    ['orphaned_token', () => inBatches(sweepOrphanedTokens, database)],
     ['application', () => sweepExpiredApplications(database)],
     ['log_partition', () => dropLogPartitions(database)],
   ];

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { listLogs } from '../../../src/data/logs.ts';
-import { clearExpiredCvcs, sweepExpiredTokens } from '../../../src/data/token-expiry.ts';
+import { clearExpiredCvcs, sweepExpiredTokens, sweepOrphanedTokens } from '../../../src/data/token-expiry.ts';
 import { insertTokens } from '../../../src/data/token-inserts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { EARLIER, LATER, newToken } from '../../support/rows.ts';
+import { EARLIER, LATER, newToken, storedTenant } from '../../support/rows.ts';
 
 describe('expiry of tokens in Postgres', () => {
   let test: TestDatabase;
@@ -68,5 +68,20 @@ describe('expiry of tokens in Postgres', () => {
     expect(await clearExpiredCvcs(test.database, 10)).to.equal(1);
     expect(await rowsOf('token_cvcs')).to.equal(1);
     expect(await rowsOf('tokens')).to.equal(3);
+  });
+
+  it('removes tokens whose tenant is gone with their hashes, in batches, and those of no other tenant', async () => {
+    const [kept, other] = [await storedTenant(test.database), randomUUID()];
+    await sweepOrphanedTokens(test.database, 1_000);
+    const tokensOf = (tenant: string) =>
+      Array.from({ length: 5 }, () => newToken(tenant, { searchHashes: [Buffer.from('h')] }));
+    await insertTokens(test.database, [tenantId, kept, other].flatMap(tokensOf), []);
+    const removed = [];
+    for (let sweep = 0; sweep < 4; sweep++) removed.push(await sweepOrphanedTokens(test.database, 4));
+    expect(removed).to.deep.equal([4, 4, 2, 0]);
+    expect(await rowsOf('tokens')).to.equal(0);
+    expect(await rowsOf('token_search_hashes')).to.equal(0);
+    tenantId = kept;
+    expect(await rowsOf('tokens')).to.equal(5);
   });
 });
