@@ -1,5 +1,6 @@
-import { chmod, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import path from 'node:path';
+import { replaceFile, syncFolder } from '../../../platform/replace-file.ts';
 import { isEntryName } from '../../schema/core-kinds.ts';
 import { isDnsLabel } from '../names.ts';
 import type { OwnedSecret } from '../types.ts';
@@ -18,7 +19,7 @@ const METADATA_FILE = '.metadata.json';
 
 type SecretMetadata = Pick<OwnedSecret, 'owner' | 'labels' | 'annotations'>;
 
-/** Folders are made with mode 0700, files with 0600; every file is replaced atomically. */
+/** Folders are made with mode 0700, files with 0600; every file is replaced as a whole. */
 export function createSecretFiles(root: string): SecretFiles {
   const folderOf = (namespace: string, name: string) => {
     if (!isDnsLabel(namespace) || !isDnsLabel(name)) throw new Error('A Secret is not named by DNS labels');
@@ -64,12 +65,13 @@ export function createSecretFiles(root: string): SecretFiles {
       for (const entry of Object.keys(data)) {
         if (!isEntryName(entry) || entry.startsWith('.')) throw new Error('An entry of a Secret has no usable name');
       }
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const isNew = (await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined;
       for (const made of [root, path.dirname(folder), folder]) await chmod(made, 0o700);
+      if (isNew) for (const parent of [root, path.dirname(folder)]) await syncFolder(parent);
       const metadata: SecretMetadata = { owner, labels, annotations };
       // First, so that a crash halfway leaves a folder that is known as ours.
-      await writeAtomically(folder, METADATA_FILE, `${JSON.stringify(metadata, undefined, 1)}\n`);
-      for (const [entry, value] of Object.entries(data)) await writeAtomically(folder, entry, value);
+      await replaceIfChanged(path.join(folder, METADATA_FILE), `${JSON.stringify(metadata, undefined, 1)}\n`);
+      for (const [entry, value] of Object.entries(data)) await replaceIfChanged(path.join(folder, entry), value);
       const gone = Object.keys(current?.data ?? {}).filter((entry) => !Object.hasOwn(data, entry));
       for (const entry of gone) await rm(path.join(folder, entry), { force: true });
     },
@@ -83,19 +85,8 @@ export function createSecretFiles(root: string): SecretFiles {
   };
 }
 
-async function writeAtomically(folder: string, name: string, content: string): Promise<void> {
-  const target = path.join(folder, name);
-  if ((await readFile(target, 'utf8').catch(ignoreMissing)) === content) return;
-  const temporary = path.join(folder, `.${name}.tmp`);
-  await rm(temporary, { force: true });
-  const handle = await open(temporary, 'wx', 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, target);
+async function replaceIfChanged(file: string, content: string): Promise<void> {
+  if ((await readFile(file, 'utf8').catch(ignoreMissing)) !== content) await replaceFile(file, content, 0o600);
 }
 
 function ignoreMissing(error: NodeJS.ErrnoException): undefined {

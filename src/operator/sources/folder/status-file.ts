@@ -1,8 +1,9 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { STATUS_FILE } from '../../../domain/resource-status.ts';
 import type { StatusReport } from '../../../domain/resource-status.ts';
 import type { JsonObject } from '../../../domain/json.ts';
+import { replaceFile } from '../../../platform/replace-file.ts';
 import type { ObjectRef, ResourceKind, ResourceStatus } from '../types.ts';
 
 /** What has to outlive the process about one resource. */
@@ -47,14 +48,7 @@ export function createStatusFile(
   async function write(): Promise<void> {
     const { report, records } = render();
     const content: StatusFileContent = { ...report, records };
-    const handle = await open(`${file}.tmp`, 'w', 0o600);
-    try {
-      await handle.writeFile(`${JSON.stringify(content, undefined, 1)}\n`);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(`${file}.tmp`, file);
+    await replaceFile(file, `${JSON.stringify(content, undefined, 1)}\n`, 0o600);
   }
 
   async function writeAfter(previous: Promise<void> | undefined): Promise<void> {
