@@ -8,7 +8,7 @@ import { parseExistingFolder, parseHeaderPrefixes, parseHost, parsePort } from '
 export interface StandaloneConfig extends LogConfig {
   /** Where the API listens. */
   readonly port: number;
-  /** What the API, the internal API and the metrics listen on. */
+  /** What the API and the metrics listen on; the internal API listens on loopback alone. */
   readonly host: string;
   readonly internalPort: number;
   readonly metricsPort: number;
@@ -43,7 +43,7 @@ export const standaloneSettings: SettingsReader<StandaloneConfig> = {
     internalPort: {
       flag: 'internal-port',
       placeholder: 'PORT',
-      description: 'port of the internal API; 0 takes a free one',
+      description: 'port of the internal API, on loopback; 0 takes a free one',
       fallback: { text: '0' },
       parse: parsePort,
     },

@@ -38,6 +38,8 @@ export interface ApiOptions {
   readonly keyManagement: KeyManagement;
   readonly host: string;
   readonly port: number;
+  /** Who reaches it and holds the token may read every reactor's code: never wider than the control plane needs. */
+  readonly internalHost: string;
   readonly internalPort: number;
   /** What the control plane presents to the internal API. */
   readonly internalToken: string;
@@ -107,7 +109,13 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const applications = { database, authentication, audit, clock };
   const reactors = { database, vault: createReactorVault(sealer, hasher), client, audit, clock };
   let baseUrl = '';
-  const invocation = { ...reactors, tokens, authentication, apiBaseUrl: () => baseUrl };
+  const invocation = {
+    ...reactors,
+    tokens,
+    authentication,
+    apiBaseUrl: () => baseUrl,
+    headerPrefix: headerPrefixes[0]!,
+  };
   const routes = [
     ...tokenRoutes({ ...tokens, cursors }),
     ...applicationRoutes(applications),
@@ -152,7 +160,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   shutdown.push('sweeper', () => sweeper.stop());
 
   const internal = await startHttpServer({
-    host: options.host,
+    host: options.internalHost,
     port: options.internalPort,
     portFlag: '--internal-port',
     listener: listenerOf(internalApp),

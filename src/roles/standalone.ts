@@ -41,6 +41,8 @@ const MAIN = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? '../main.ts
 /** Others may pass through to the database, where Postgres runs under an account of its own, and see no names. */
 const DATA_FOLDER_MODE = 0o711;
 
+const LOOPBACK = '127.0.0.1';
+
 async function readVersion(): Promise<string> {
   const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
@@ -91,6 +93,8 @@ async function start(
   const internalToken = randomBytes(32).toString('base64url');
   const api = await startApi({
     ...{ database, connectionString, keyManagement, host, port, internalPort, internalToken, headerPrefixes },
+    // Its only caller is the operator in this very process.
+    internalHost: LOOPBACK,
     version: await readVersion(),
     clock: systemClock,
     ...{ logger, metrics, shutdown },
@@ -102,7 +106,7 @@ async function start(
   const operator = createOperator({
     source: createFolderSource({ manifestsDir, dataDir, logger }),
     runtime,
-    internalApi: { baseUrl: urlOf(host, api.internalPort), token: internalToken },
+    internalApi: { baseUrl: urlOf(LOOPBACK, api.internalPort), token: internalToken },
     publicBaseUrl: baseUrl,
     logger,
   });

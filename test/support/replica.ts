@@ -20,7 +20,7 @@ export async function startReplica(
   shutdown.push('database', () => database.close());
   const api = await startApi({
     ...{ database, connectionString, logger, shutdown, clock: systemClock, metrics },
-    ...{ host: '127.0.0.1', port: 0, internalPort: 0, internalToken: vault.internalToken },
+    ...{ host: '127.0.0.1', port: 0, internalHost: '127.0.0.1', internalPort: 0, internalToken: vault.internalToken },
     keyManagement: await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true }),
     headerPrefixes: ['SVC', 'BT'],
     version: '0.0.0-test',

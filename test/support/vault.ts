@@ -91,14 +91,16 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
   const shutdown = createShutdownStack({ logger });
   const dataDir = await mkdtemp(join(tmpdir(), 'tokenkeep-vault-'));
   shutdown.push('folder', () => rm(dataDir, { recursive: true, force: true }));
-  const { database, connectionString, dispose } = await createTestDatabase();
-  shutdown.push('database', dispose);
+  const testDatabase = await createTestDatabase();
+  const { database, connectionString } = testDatabase;
+  shutdown.push('database', () => testDatabase.dispose());
   const internalToken = randomBytes(16).toString('hex');
   const api = await startApi({
     ...{ database, connectionString, internalToken, clock, logger, shutdown },
     keyManagement: await openKeyring(join(dataDir, 'keyring.json'), { isNeeded: async () => false }),
     host: '127.0.0.1',
     port: 0,
+    internalHost: '127.0.0.1',
     internalPort: 0,
     headerPrefixes: ['SVC', 'BT'],
     version: '0.0.0-test',

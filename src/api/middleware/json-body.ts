@@ -12,8 +12,13 @@ export const BODY_LIMIT_BYTES = 1024 * 1024;
 
 function requireContentType(ctx: ApiContext, contentType: ContentType): void {
   // `request.is` would take `*/json` families; a merge patch must be called one (RFC 7386).
-  if (ctx.request.type.toLowerCase() === contentType) return;
-  throw new DomainError('unsupported-media-type', `Send the body with Content-Type: ${contentType}.`);
+  const isPlain = ['', 'identity'].includes(ctx.get('content-encoding').toLowerCase());
+  const charset = (ctx.request.charset || 'utf-8').toLowerCase();
+  if (ctx.request.type.toLowerCase() === contentType && isPlain && charset === 'utf-8') return;
+  throw new DomainError(
+    'unsupported-media-type',
+    `Send the body in UTF-8, not encoded, with Content-Type: ${contentType}.`,
+  );
 }
 
 async function readBytes(request: IncomingMessage, length: number | undefined): Promise<Buffer> {

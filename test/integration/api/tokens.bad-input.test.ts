@@ -120,6 +120,15 @@ describe('bad input to token endpoints', () => {
         refused(await post(JSON.stringify({ type: 'token', data: SECRET }), { 'content-type': type }, path), 415);
       });
     }
+
+    for (const headers of [
+      { 'content-encoding': 'gzip' },
+      { 'content-type': 'application/json; charset=utf-16' },
+    ] as Record<string, string>[]) {
+      it(`is 415 with ${JSON.stringify(headers)} at ${path}`, async () => {
+        refused(await post(JSON.stringify({ type: 'token', data: SECRET }), headers, path), 415);
+      });
+    }
   }
 
   for (const [name, json, errors] of WRONG) {
