@@ -32,6 +32,13 @@ export class ExchangeError extends Error {
   }
 }
 
+/** An answer came that is larger than was asked for. */
+export class AnswerTooLarge extends ExchangeError {
+  constructor() {
+    super(true, false);
+  }
+}
+
 /** One request and its whole answer, in text. Follows no redirect. Rejects with an ExchangeError. */
 export function exchange(options: ExchangeRequest): Promise<ExchangeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<ExchangeAnswer>();
@@ -46,7 +53,7 @@ export function exchange(options: ExchangeRequest): Promise<ExchangeAnswer> {
   });
   const fail = (cause?: unknown, timedOut = false): void => {
     clearTimeout(timer);
-    reject(new ExchangeError(sent, timedOut, cause));
+    reject(cause instanceof ExchangeError ? cause : new ExchangeError(sent, timedOut, cause));
     request.destroy();
   };
   const timer = setTimeout(() => fail(undefined, true), options.timeoutMs);
@@ -60,7 +67,7 @@ export function exchange(options: ExchangeRequest): Promise<ExchangeAnswer> {
     let bytes = 0;
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > options.maxBytes) fail(new Error('the answer is too large'));
+      if (bytes > options.maxBytes) fail(new AnswerTooLarge());
       else chunks.push(chunk);
     });
     response.on('error', fail);

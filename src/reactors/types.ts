@@ -18,6 +18,8 @@ export interface Invocation {
 /** Held by the supervisor alone: neither the key nor the address reaches the process that runs the code. */
 export interface SvcAccess {
   baseUrl: string;
+  /** Of the API's own headers: `SVC` stands for `SVC-API-KEY`. */
+  headerPrefix: string;
   key: string;
 }
 

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json.ts';
 import type { Json } from '../../domain/json.ts';
 import { errorClassOf } from '../errors.ts';
-import { ExchangeError, exchange } from '../http-exchange.ts';
+import { AnswerTooLarge, ExchangeError, exchange } from '../http-exchange.ts';
 import { INVOCATION_LIMITS } from '../types.ts';
 import type { SvcAccess } from '../types.ts';
 import type { SvcHandler } from './sandbox.ts';
@@ -51,8 +51,8 @@ async function call(
       url: access.baseUrl.replace(/\/$/, '') + path,
       headers: {
         accept: 'application/json',
-        'SVC-API-KEY': access.key,
-        'SVC-TRACE-ID': traceId,
+        [`${access.headerPrefix}-API-KEY`]: access.key,
+        [`${access.headerPrefix}-TRACE-ID`]: traceId,
         ...(hasBody ? { 'content-type': contentType } : {}),
       },
       ...(hasBody ? { body: JSON.stringify(input['body'] ?? null) } : {}),
@@ -61,6 +61,7 @@ async function call(
     });
     return answerOf(status, body);
   } catch (error) {
+    if (error instanceof AnswerTooLarge) return failure(502, 'The answer of the API is larger than 1 MB.');
     if (error instanceof ExchangeError) return failure(503, 'The API did not answer.');
     throw error;
   }

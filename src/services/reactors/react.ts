@@ -29,6 +29,8 @@ export interface ReactParts {
   readonly audit: Audit;
   /** Where instances reach this process with the key of one invocation. */
   readonly apiBaseUrl: () => string;
+  /** Of the headers in which this process takes a key. */
+  readonly headerPrefix: string;
 }
 
 export interface ReactRequest {
@@ -108,7 +110,9 @@ async function invoke(parts: ReactParts, caller: Caller, reactor: Reactor, args:
       reactorId: reactor.id,
       revision: reactor.revision,
       args,
-      ...(admitted ? { svc: { baseUrl: parts.apiBaseUrl(), key: admitted.key } } : {}),
+      ...(admitted
+        ? { svc: { baseUrl: parts.apiBaseUrl(), headerPrefix: parts.headerPrefix, key: admitted.key } }
+        : {}),
       traceId,
       timeoutMs: reactor.timeoutSeconds * 1000,
     });

@@ -20,12 +20,13 @@ async function startRecorder(): Promise<{ server: Server; baseUrl: string; reque
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
-      const { 'svc-api-key': key, 'svc-trace-id': trace, 'content-type': type } = request.headers;
+      const { 'own-api-key': key, 'own-trace-id': trace, 'content-type': type } = request.headers;
       requests.push({ line: `${request.method} ${request.url}`, key, trace, type, body });
       const status = Number(/status-(\d+)/.exec(request.url ?? '')?.[1] ?? (request.method === 'DELETE' ? 204 : 200));
       response.statusCode = status;
       if (status === 302) response.setHeader('location', '/elsewhere');
       if (status === 204) response.end();
+      else if (request.url?.includes('large')) response.end(JSON.stringify('x'.repeat(2 ** 20)));
       else if (status < 300) response.end(JSON.stringify({ id: 'a' }));
       else response.end(JSON.stringify({ title: 'No', detail: `problem ${status}`, status }));
     });
@@ -51,7 +52,7 @@ describe('svc inside a reactor', function () {
 
   const run = async (body: string) => {
     const { invoke } = await reactors.deploy(`module.exports = async function ({ svc }) { ${body} }`);
-    return invoke({}, { svc: { baseUrl: api.baseUrl, key: 'key_for_this_run' } });
+    return invoke({}, { svc: { baseUrl: api.baseUrl, headerPrefix: 'OWN', key: 'key_for_this_run' } });
   };
 
   it('calls the API with the key and the trace of the invocation, which the code never sees', async () => {
@@ -97,6 +98,13 @@ describe('svc inside a reactor', function () {
     });
   }
 
+  it('says so where the answer is larger than 1 MB', async () => {
+    const outcome = await run(`try { await svc.tokens.retrieve('large') } catch (error) {
+        return { raw: [error.name, error.status, error.errors] } }`);
+    const raw = ['ServiceUnavailableError', 502, { error: ['The answer of the API is larger than 1 MB.'] }];
+    expect(outcome).to.deep.equal({ kind: 'returned', raw });
+  });
+
   it('follows no redirect', async () => {
     await run(`await svc.tokens.retrieve('status-302')`);
     expect(api.requests.map(({ line }) => line)).to.deep.equal(['GET /tokens/status-302']);
@@ -119,7 +127,7 @@ describe('svc inside a reactor', function () {
 
   it('throws ServiceUnavailableError where the API cannot be reached', async () => {
     const { invoke } = await reactors.deploy(`module.exports = async ({ svc }) => { await svc.tokenize({}) }`);
-    const outcome = await invoke({}, { svc: { baseUrl: 'http://127.0.0.1:1', key: 'k' } });
+    const outcome = await invoke({}, { svc: { baseUrl: 'http://127.0.0.1:1', headerPrefix: 'SVC', key: 'k' } });
     expect(outcome).to.deep.include({ kind: 'threw', status: 503 });
   });
 });
