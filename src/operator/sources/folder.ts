@@ -92,7 +92,8 @@ class FolderSource implements ResourceSource {
     await mkdir(dataDir, { recursive: true });
     const definitions = await loadDefinitions(crdsDir);
     this.#columns = new Map(definitions.map((definition) => [definition.kind, definition.columns]));
-    this.#records.restore(await this.#statusFile.load());
+    const memory = await this.#statusFile.load();
+    if (memory !== undefined) this.#records.restore(memory);
     this.#listener = listener;
     this.#inventory = { entries: rememberedEntries(this.#records.all()), refused: [] };
 
@@ -237,14 +238,15 @@ class FolderSource implements ResourceSource {
   }
 
   #renderStatus(): ReturnType<Parameters<typeof createStatusFile>[1]> {
-    const records = this.#records.all().sort((a, b) => (refKey(a.ref) < refKey(b.ref) ? -1 : 1));
+    const memory = this.#records.memory();
+    const records = memory.records.sort((a, b) => (refKey(a.ref) < refKey(b.ref) ? -1 : 1));
     const resources = records.map((record) => ({
       ...record.ref,
       creationTimestamp: record.creationTimestamp,
       columns: printColumns(this.#columns.get(record.ref.kind) ?? [], toResource(record, this.#specOf(record))),
       conditions: record.status?.conditions ?? [],
     }));
-    return { report: { version: 1, resources, refused: this.#inventory.refused }, records };
+    return { report: { version: 1, resources, refused: this.#inventory.refused }, memory };
   }
 }
 

@@ -62,7 +62,7 @@ export interface ResourceListener {
   /** New, changed (also in status or metadata only), or to be cleaned up (`deletionTimestamp`). */
   applied(resource: CustomResource): void;
   removed(ref: ObjectRef<ResourceKind>): void;
-  /** A ConfigMap or Secret came, changed or went. Its content is read on demand, so that none is cached. */
+  /** A ConfigMap or Secret came, changed or went. Its content is asked for by `readReferent`: no event carries it. */
   referentChanged(ref: ObjectRef<ReferentKind>): void;
 }
 

@@ -112,6 +112,30 @@ describe('access rules and reactors in a manifests folder', () => {
     expect(JSON.stringify(await plane.status())).not.to.include('k-1');
   });
 
+  it('leave nothing in the status that tells their configuration, or confirms a guess at it', async () => {
+    const spec = { code, configuration: { KEY: 'k-1' } };
+    const copy = { 'kubectl.kubernetes.io/last-applied-configuration': JSON.stringify(spec), team: 'care' };
+    const document = manifest('Reactor', 'brand', spec, { annotations: copy });
+    const elsewhere = await createControlPlane();
+    try {
+      for (const each of [plane, elsewhere]) {
+        await each.write('reactor.yaml', document);
+        const operator = await each.start();
+        await operator.reconciled;
+        await each.stop(operator);
+        await (
+          await each.start()
+        ).reconciled;
+      }
+      expect(JSON.stringify(await plane.status())).not.to.include('k-1');
+      const record = await plane.record('Reactor', 'brand');
+      expect(record).to.deep.include({ generation: 1, annotations: { team: 'care' } });
+      expect(record?.specDigest).not.to.equal((await elsewhere.record('Reactor', 'brand'))?.specDigest);
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
   it('stall a reactor whose code the API refuses', async () => {
     plane.api.refuse = (method, at) =>
       method === 'PUT' && at === reactorPath('broken')

@@ -1,16 +1,20 @@
+import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../clock.ts';
 import { refKey } from '../../object-ref.ts';
 import type { CustomResource, ObjectRef, ResourceKind, ResourceStatus } from '../types.ts';
 import type { JsonObject } from '../../../domain/json.ts';
 import type { InventoryEntry } from './inventory.ts';
 import { digestOfSpec } from './spec-digest.ts';
-import type { ResourceRecord } from './status-file.ts';
+import type { FolderMemory, ResourceRecord } from './status-file.ts';
 
 /** What the folder itself does not hold about its resources: generation, status, finalizers, deletions under way. */
 export interface Records {
   all(): ResourceRecord[];
   get(ref: ObjectRef): ResourceRecord | undefined;
-  restore(records: readonly ResourceRecord[]): void;
+  restore(memory: FolderMemory): void;
+  /** What `restore` takes at the next start. */
+  memory(): FolderMemory;
   /** Takes note of a resource in force; whether anything but its place changed. */
   note(entry: InventoryEntry & { spec: JsonObject }): boolean;
   /** Begins the deletion; true where nothing has to be cleaned up, so that the record went at once. */
@@ -20,20 +24,27 @@ export interface Records {
   setFinalizer(ref: ObjectRef, present: boolean): boolean;
 }
 
+// Where kubectl keeps the whole document: with the configuration that is left out of a reactor's record.
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
 /** Records in memory; the owner keeps them on disk. */
 export function createRecords(clock: Clock): Records {
   const records = new Map<string, ResourceRecord>();
+  let salt: string = randomBytes(32).toString('base64');
   const now = () => new Date(clock.now()).toISOString();
 
   return {
     all: () => [...records.values()],
     get: (ref) => records.get(refKey(ref)),
+    memory: () => ({ salt, records: [...records.values()] }),
     restore(kept) {
-      for (const record of kept) records.set(refKey(record.ref), record);
+      salt = kept.salt;
+      for (const record of kept.records) records.set(refKey(record.ref), record);
     },
-    note({ ref, labels, annotations, spec, file }) {
+    note({ ref, labels, annotations: given, spec, file }) {
+      const { [LAST_APPLIED]: _copyOfSpec, ...annotations } = given;
       const before = records.get(refKey(ref));
-      const specDigest = digestOfSpec(spec);
+      const specDigest = digestOfSpec(spec, salt);
       const isSameSpec = before?.specDigest === specDigest;
       const record: ResourceRecord = {
         ...(before ?? { creationTimestamp: now(), finalizer: false }),
@@ -48,8 +59,8 @@ export function createRecords(clock: Clock): Records {
       records.set(refKey(ref), record);
       return !(
         isSameSpec &&
-        digestOfSpec(before.labels) === digestOfSpec(labels) &&
-        digestOfSpec(before.annotations) === digestOfSpec(annotations)
+        isDeepStrictEqual(before.labels, labels) &&
+        isDeepStrictEqual(before.annotations, annotations)
       );
     },
     markDeleted(ref) {

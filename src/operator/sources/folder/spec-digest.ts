@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { isJsonObject } from '../../../domain/json.ts';
 import type { Json } from '../../../domain/json.ts';
 
-/** The same for specs that differ in the order of their members only. */
-export function digestOfSpec(spec: Json): string {
-  return createHash('sha256')
+/** HMAC-SHA-256, the same for specs that differ in the order of their members only. */
+export function digestOfSpec(spec: Json, salt: string): string {
+  return createHmac('sha256', salt)
     .update(JSON.stringify(sorted(spec)))
     .digest('hex');
 }

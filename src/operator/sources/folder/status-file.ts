@@ -12,7 +12,7 @@ export interface ResourceRecord {
   labels: Record<string, string>;
   annotations: Record<string, string>;
   generation: number;
-  /** SHA-256 of the spec: tells whether a document changed while the program was stopped. */
+  /** Salted digest of the spec: tells whether a document changed while the program was stopped. */
   specDigest: string;
   /** Left out for reactors: their configuration may hold secrets, and the API keeps it sealed. */
   spec?: JsonObject;
@@ -24,14 +24,19 @@ export interface ResourceRecord {
   status?: ResourceStatus;
 }
 
-/** The whole of the file. */
-export interface StatusFileContent extends StatusReport {
+/** What a folder remembers of an earlier run. */
+export interface FolderMemory {
+  /** Random, of this folder only: without it a digest, shown elsewhere, confirms no guess at the spec behind it. */
+  salt: string;
   records: ResourceRecord[];
 }
 
+/** The whole of the file. */
+export interface StatusFileContent extends StatusReport, FolderMemory {}
+
 export interface StatusFile {
-  /** The records of an earlier run; empty where there was none. Throws where the file is damaged. */
-  load(): Promise<ResourceRecord[]>;
+  /** The memory of an earlier run; undefined where there was none. Throws where the file is damaged. */
+  load(): Promise<FolderMemory | undefined>;
   /** Resolves once what `render` returns, called at or after this call, is on disk. */
   save(): Promise<void>;
 }
@@ -39,15 +44,15 @@ export interface StatusFile {
 /** `<data-dir>/status.json`, written whole, atomically, readable by its owner only. */
 export function createStatusFile(
   dataDir: string,
-  render: () => { report: StatusReport; records: ResourceRecord[] },
+  render: () => { report: StatusReport; memory: FolderMemory },
 ): StatusFile {
   const file = path.join(dataDir, STATUS_FILE);
   let writing: Promise<void> | undefined;
   let next: Promise<void> | undefined;
 
   async function write(): Promise<void> {
-    const { report, records } = render();
-    const content: StatusFileContent = { ...report, records };
+    const { report, memory } = render();
+    const content: StatusFileContent = { ...report, ...memory };
     await replaceFile(file, `${JSON.stringify(content, undefined, 1)}\n`, 0o600);
   }
 
@@ -64,9 +69,10 @@ export function createStatusFile(
         if (error.code === 'ENOENT') return undefined;
         throw error;
       });
-      if (text === undefined) return [];
+      if (text === undefined) return undefined;
       try {
-        return (JSON.parse(text) as StatusFileContent).records;
+        const { salt, records } = JSON.parse(text) as StatusFileContent;
+        return { salt, records };
       } catch {
         throw new Error(
           `${file} is damaged. Move it away to go on; documents deleted while stopped stay in the API then.`,
