@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DEFAULT_SCALING } from '../../../src/domain/declarations.ts';
 import type { ReactorInstance } from '../../../src/domain/declarations.ts';
-import { createReactorHarness, stateOf } from '../../support/reactors.ts';
+import { createReactorHarness, stateOf, until } from '../../support/reactors.ts';
 import type { DeployedReactor, ReactorHarness } from '../../support/reactors.ts';
 
 const SLOW =
@@ -68,8 +68,11 @@ describe('one instance of a reactor', function () {
 
   it('holds invocations for a reactor with two instances, and runs both', async () => {
     const reactor = await reactors.deploy(SLOW, {}, 2);
-    const begun = performance.now();
-    await Promise.all([1, 2, 3, 4].map(() => reactor.invoke({ ms: 300 })));
-    expect(performance.now() - begun).to.be.within(600, 1_150);
+    const { tenantId, reactorId } = reactor.workload;
+    const outcomes = Promise.all([1, 2, 3, 4].map(() => reactor.invoke({ ms: 300 })));
+    // Each instance runs one at a time, so two in flight are one on each.
+    await until(() => reactors.client.demand().some(({ inFlight, waiting }) => inFlight === 2 && waiting === 2));
+    expect(reactors.client.demand()).to.deep.equal([{ tenantId, reactorId, inFlight: 2, waiting: 2 }]);
+    expect((await outcomes).map(({ kind }) => kind)).to.deep.equal(Array(4).fill('returned'));
   });
 });
