@@ -1,3 +1,4 @@
+import { REACTOR_LIMITS } from '../domain/reactors.ts';
 import { stalled, waiting } from './conditions.ts';
 import type { Outcome } from './conditions.ts';
 import type { ReactorParts } from './declarations/reactor.ts';
@@ -7,9 +8,6 @@ import type { ReconcileContext } from './reconcilers/types.ts';
 
 type Found<Part> = { part: Part; outcome?: never } | { outcome: Outcome };
 type PartsContext = Pick<ReconcileContext, 'source' | 'store'>;
-
-const MAX_CODE_LENGTH = 50_000;
-const MAX_CONFIGURATION_ENTRIES = 25;
 
 /** Looks up everything that a Reactor refers to, or tells what it waits for. */
 export async function gatherReactorParts(
@@ -40,8 +38,9 @@ async function findCode({ source }: PartsContext, { metadata, spec }: ReactorRes
   if (code === undefined) {
     return { outcome: waiting('ConfigMapEntryNotFound', `Waits for entry ${key} of ConfigMap ${name}`) };
   }
-  if (code.length > MAX_CODE_LENGTH) {
-    return { outcome: stalled('CodeRefused', `Entry ${key} of ConfigMap ${name} is longer than ${MAX_CODE_LENGTH}`) };
+  const { codeLength } = REACTOR_LIMITS;
+  if (code.length > codeLength) {
+    return { outcome: stalled('CodeRefused', `Entry ${key} of ConfigMap ${name} is longer than ${codeLength}`) };
   }
   return { part: code };
 }
@@ -60,8 +59,9 @@ async function gatherConfiguration(
     for (const [entry, value] of Object.entries(entries)) gathered.set(entry, value);
   }
   for (const [entry, value] of Object.entries(spec.configuration)) gathered.set(entry, value);
-  if (gathered.size > MAX_CONFIGURATION_ENTRIES) {
-    const message = `configuration and configurationFrom have ${gathered.size} entries, of at most ${MAX_CONFIGURATION_ENTRIES}`;
+  const { configurationEntries } = REACTOR_LIMITS;
+  if (gathered.size > configurationEntries) {
+    const message = `configuration and configurationFrom have ${gathered.size} entries, of at most ${configurationEntries}`;
     return { outcome: stalled('ConfigurationTooLarge', message) };
   }
   return { part: Object.fromEntries(gathered) };
