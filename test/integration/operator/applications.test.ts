@@ -15,7 +15,7 @@ import {
   TENANT,
 } from '../../support/operator/control-plane.ts';
 import type { ControlPlane } from '../../support/operator/control-plane.ts';
-import { eventually } from '../../support/operator/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('applications in a manifests folder', () => {
   let plane: ControlPlane;
@@ -63,11 +63,13 @@ describe('applications in a manifests folder', () => {
     ).reconciled;
 
     await plane.write('payments.yaml', payments({ displayName: 'Payments' }));
-    await eventually(() => expect(heldAt(plane, applicationPath('payments')).name).to.equal('Payments'), 1_000);
+    await eventually(() => expect(heldAt(plane, applicationPath('payments')).name).to.equal('Payments'), {
+      deadlineMs: 1_000,
+    });
     expect((await eventually(() => plane.record('Application', 'payments')))?.generation).to.equal(2);
 
     await plane.remove('payments.yaml');
-    await eventually(() => expect(plane.api.held.has(applicationPath('payments'))).to.be.false, 1_000);
+    await eventually(() => expect(plane.api.held.has(applicationPath('payments'))).to.be.false, { deadlineMs: 1_000 });
     await eventually(async () => expect(await plane.record('Application', 'payments'))?.to.be.undefined);
     expect(await plane.secret('payments-api-key', 'api-key').catch(() => 'gone')).to.equal('gone');
   });
@@ -92,9 +94,13 @@ describe('applications in a manifests folder', () => {
     const held = heldAt(plane, applicationPath('payments'));
 
     plane.api.drift(applicationPath('payments'), { ...held, name: 'Changed by hand' });
-    await eventually(() => expect(plane.api.held.get(applicationPath('payments'))).to.deep.equal(held), 1_000);
+    await eventually(() => expect(plane.api.held.get(applicationPath('payments'))).to.deep.equal(held), {
+      deadlineMs: 1_000,
+    });
     plane.api.drift(applicationPath('payments'), undefined);
-    await eventually(() => expect(plane.api.held.get(applicationPath('payments'))).to.deep.equal(held), 1_000);
+    await eventually(() => expect(plane.api.held.get(applicationPath('payments'))).to.deep.equal(held), {
+      deadlineMs: 1_000,
+    });
   });
 
   it('get another key when their Secret is deleted, and the old one is declared no longer', async () => {

@@ -5,7 +5,7 @@ import { declaredId, tenantIdOf } from '../../../src/domain/declarations.ts';
 import { printStatus } from '../../../src/cli/status.ts';
 import { applicationPath, createControlPlane, heldAt, manifest, TENANT } from '../../support/operator/control-plane.ts';
 import type { ControlPlane } from '../../support/operator/control-plane.ts';
-import { eventually } from '../../support/operator/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('a manifests folder', () => {
   let plane: ControlPlane;
@@ -115,7 +115,7 @@ describe('a manifests folder', () => {
     const swap = path.join(plane.manifestsDir, '.a.yaml.swp');
     await writeFile(swap, application('a', { displayName: 'Edited' }));
     await rename(swap, path.join(plane.manifestsDir, 'a.yaml'));
-    await eventually(() => expect(heldAt(plane, applicationPath('a')).name).to.equal('Edited'), 1_000);
+    await eventually(() => expect(heldAt(plane, applicationPath('a')).name).to.equal('Edited'), { deadlineMs: 1_000 });
 
     await rename(path.join(plane.manifestsDir, 'a.yaml'), path.join(plane.manifestsDir, 'moved.yaml'));
     await eventually(async () => expect((await plane.record('Application', 'a'))?.file).to.equal('moved.yaml'));

@@ -7,7 +7,7 @@ import {
   reactorPath,
 } from '../../support/operator/control-plane.ts';
 import type { ControlPlane } from '../../support/operator/control-plane.ts';
-import { eventually } from '../../support/operator/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('access rules and reactors in a manifests folder', () => {
   let plane: ControlPlane;
@@ -55,7 +55,7 @@ describe('access rules and reactors in a manifests folder', () => {
     const priorities = () => heldAt(plane, applicationPath('support')).rules?.map(({ priority }) => priority);
     expect(priorities()).to.deep.equal([5, 7, 9]);
     await plane.remove('b.yaml');
-    await eventually(() => expect(priorities()).to.deep.equal([7]), 1_500);
+    await eventually(() => expect(priorities()).to.deep.equal([7]), { deadlineMs: 1_500 });
   });
 
   it('are stalled where their priority is taken or the application may not hold them; others go on', async () => {

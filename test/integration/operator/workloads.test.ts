@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { tenantIdOf } from '../../../src/domain/declarations.ts';
 import { createControlPlane, heldAt, manifest, reactorPath, TENANT } from '../../support/operator/control-plane.ts';
 import type { ControlPlane } from '../../support/operator/control-plane.ts';
-import { eventually } from '../../support/operator/eventually.ts';
+import { eventually } from '../../support/eventually.ts';
 
 describe('workloads of the reactors that the API holds', () => {
   let plane: ControlPlane;
@@ -109,7 +109,7 @@ describe('workloads of the reactors that the API holds', () => {
       for (const path of [ours, theirs]) {
         const held = heldAt(plane, path);
         plane.api.drift(path, { ...held, name: 'Changed by hand' });
-        await eventually(() => expect(plane.api.held.get(path)).to.deep.equal(held), 1_000);
+        await eventually(() => expect(plane.api.held.get(path)).to.deep.equal(held), { deadlineMs: 1_000 });
       }
     });
 
