@@ -102,7 +102,7 @@ export class ResourceController {
     if (before?.reason === outcome.reason && before.message === outcome.message) return;
     const log = { resource: renderRef(refOf(resource)), reason: outcome.reason, detail: outcome.message };
     if (outcome.state === 'stalled') this.#options.logger.warn(log, 'Stalled until the resource changes');
-    else this.#options.logger.info(log, outcome.state === 'ready' ? 'Reconciled a resource' : 'Waiting');
+    else this.#options.logger.info(log, outcome.state === 'ready' ? 'Reconciled a resource' : 'Put off a resource');
   }
 
   #reconcilerOf(resource: AnyResource): Reconciler<ResourceKind> {
