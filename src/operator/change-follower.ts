@@ -1,6 +1,6 @@
 import type { DeclarationChange } from '../domain/declarations.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { Clock } from './clock.ts';
+import type { Timers } from './timers.ts';
 import type { InternalClient } from './internal-client.ts';
 
 export interface ChangeFollower {
@@ -15,7 +15,7 @@ const LONGEST_PAUSE_MS = 2_000;
 /** Follows the change stream of the API, connecting again whenever it breaks. */
 export function followChanges(
   api: InternalClient,
-  clock: Clock,
+  clock: Timers,
   logger: Logger,
   listener: (change: DeclarationChange) => void,
 ): ChangeFollower {
@@ -54,7 +54,7 @@ export function followChanges(
   };
 }
 
-function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+function pause(clock: Timers, delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const cancel = clock.schedule(delayMs, resolve);

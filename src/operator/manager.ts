@@ -1,7 +1,7 @@
 import type { DeclarationChange, DeclaredKind } from '../domain/declarations.ts';
 import { tenantIdOf, DEFAULT_TENANT } from '../domain/declarations.ts';
-import { settledWithin } from './clock.ts';
-import type { Clock } from './clock.ts';
+import { settledWithin } from './timers.ts';
+import type { Timers } from './timers.ts';
 import { dependentsOf, everyKey, keysOf, needsReconciling, referrersOf } from './dependents.ts';
 import { refOf } from './kinds/resources.ts';
 import type { AnyResource } from './kinds/resources.ts';
@@ -30,11 +30,11 @@ export class Manager implements ResourceListener {
   readonly #store: ResourceStore;
   readonly #queue: WorkQueue;
   readonly #tenants: TenantDirectory;
-  readonly #clock: Clock;
+  readonly #clock: Timers;
   #hasBegun = false;
   #cancelResync: () => void = () => undefined;
 
-  constructor(store: ResourceStore, queue: WorkQueue, tenants: TenantDirectory, clock: Clock) {
+  constructor(store: ResourceStore, queue: WorkQueue, tenants: TenantDirectory, clock: Timers) {
     this.#store = store;
     this.#queue = queue;
     this.#tenants = tenants;

@@ -2,8 +2,8 @@ import type { DeclarationChange } from '../domain/declarations.ts';
 import type { Logger } from '../platform/logger.ts';
 import { followChanges } from './change-follower.ts';
 import type { ChangeFollower } from './change-follower.ts';
-import { settledWithin, systemClock } from './clock.ts';
-import type { Clock } from './clock.ts';
+import { settledWithin, systemTimers } from './timers.ts';
+import type { Timers } from './timers.ts';
 import { createDriftWatch } from './drift-watch.ts';
 import { createInternalClient } from './internal-client.ts';
 import { refOf } from './kinds/resources.ts';
@@ -31,7 +31,7 @@ export interface OperatorOptions {
   /** What applications are told to call: the `base-url` entry of their Secret. */
   publicBaseUrl: string;
   logger: Logger;
-  clock?: Clock;
+  clock?: Timers;
 }
 
 export interface Operator {
@@ -45,7 +45,7 @@ export interface Operator {
 
 /** Builds the control plane: resources of `source` are declared to the API, reactors of the API run in `runtime`. */
 export function createOperator(options: OperatorOptions): Operator {
-  const { source, runtime, publicBaseUrl, logger, clock = systemClock } = options;
+  const { source, runtime, publicBaseUrl, logger, clock = systemTimers } = options;
   const api = createInternalClient(options.internalApi);
   const store = createResourceStore();
   const tenants = createTenantDirectory(store);

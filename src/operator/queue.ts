@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts';
+import type { Timers } from './timers.ts';
 
 /** What became of a key: nothing more to do, look again later, or failed for now. */
 export type WorkResult = { requeueAfterMs?: number } | { failed: true };
@@ -15,7 +15,7 @@ export interface WorkQueue {
 export interface WorkQueueOptions {
   /** Must not reject. */
   work: (key: string) => Promise<WorkResult>;
-  clock: Clock;
+  clock: Timers;
   /** Keys worked on at the same time. */
   workers?: number;
   longestBackoffMs?: number;

@@ -1,6 +1,6 @@
 import type { Condition } from '../domain/resource-status.ts';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from './clock.ts';
+import type { Timers } from './timers.ts';
 import { refOf } from './kinds/resources.ts';
 import type { AnyResource, ResourceOf } from './kinds/resources.ts';
 import type { StatusFields } from './reconcilers/types.ts';
@@ -16,7 +16,7 @@ export interface StatusWriter {
   writeFields<Kind extends ResourceKind>(resource: ResourceOf[Kind], fields: StatusFields<Kind>): Promise<void>;
 }
 
-export function createStatusWriter(source: ResourceSource, store: ResourceStore, clock: Clock): StatusWriter {
+export function createStatusWriter(source: ResourceSource, store: ResourceStore, clock: Timers): StatusWriter {
   const currentStatus = ({ kind, metadata, status }: AnyResource): ResourceStatus =>
     store.get(kind, metadata.namespace, metadata.name)?.status ?? status ?? { conditions: [] };
 

@@ -1,5 +1,5 @@
 import type { Logger } from '../../platform/logger.ts';
-import type { Clock } from '../clock.ts';
+import type { Timers } from '../timers.ts';
 import type { Outcome } from '../conditions.ts';
 import type { InternalClient } from '../internal-client.ts';
 import type { ResourceOf } from '../kinds/resources.ts';
@@ -14,7 +14,7 @@ export interface ReconcileContext {
   source: ResourceSource;
   api: InternalClient;
   tenants: TenantDirectory;
-  clock: Clock;
+  clock: Timers;
   logger: Logger;
   /** What applications are told to call. */
   publicBaseUrl: string;

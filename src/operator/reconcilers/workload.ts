@@ -1,5 +1,5 @@
 import type { ReactorDemand, ReactorInstance, ReactorWorkload } from '../../domain/declarations.ts';
-import type { Clock } from '../clock.ts';
+import type { Timers } from '../timers.ts';
 import { InternalApiError } from '../internal-client.ts';
 import type { InternalClient } from '../internal-client.ts';
 import { createWorkQueue } from '../queue.ts';
@@ -12,7 +12,7 @@ import type { Logger } from '../../platform/logger.ts';
 export interface WorkloadOptions {
   api: InternalClient;
   runtime: ReactorRuntime;
-  clock: Clock;
+  clock: Timers;
   logger: Logger;
   /** Told when the instances of a reactor, or what keeps them from running, changed. */
   stateChanged: (tenantId: string, reactorId: string) => void;
@@ -86,7 +86,7 @@ export class WorkloadReconciler {
       if (key === CHECKER) return await this.#announceChecker();
       return await this.#announceInstances(key.slice(INSTANCES.length));
     } catch (error) {
-      this.#options.logger.debug({ error, step: key }, 'Will try a step of running reactors again');
+      this.#options.logger.debug({ error, step: key }, 'Could not take a step of running reactors');
       return { failed: true };
     }
   }

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Logger } from '../../platform/logger.ts';
-import { systemClock } from '../clock.ts';
-import type { Clock } from '../clock.ts';
+import { systemTimers } from '../timers.ts';
+import type { Timers } from '../timers.ts';
 import { refKey, renderRef } from '../object-ref.ts';
 import { createAdmission } from '../schema/admission.ts';
 import { createCoreAdmission } from '../schema/core-admission.ts';
@@ -42,7 +42,7 @@ export interface FolderSourceOptions {
   /** Where `status.json` and `secrets/` go. */
   dataDir: string;
   logger: Logger;
-  clock?: Clock;
+  clock?: Timers;
   /** Folder of the CRD files that are enforced; the ones of this package unless told. */
   crdsDir?: string;
 }
@@ -62,7 +62,7 @@ export function createFolderSource(options: FolderSourceOptions): ResourceSource
 
 class FolderSource implements ResourceSource {
   readonly #options: FolderSourceOptions;
-  readonly #clock: Clock;
+  readonly #clock: Timers;
   readonly #records: Records;
   readonly #statusFile: StatusFile;
   readonly #secrets: SecretFiles;
@@ -78,7 +78,7 @@ class FolderSource implements ResourceSource {
 
   constructor(options: FolderSourceOptions) {
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock ?? systemTimers;
     this.#records = createRecords(this.#clock);
     this.#statusFile = createStatusFile(options.dataDir, () => this.#renderStatus());
     this.#secretsDir = path.join(options.dataDir, 'secrets');

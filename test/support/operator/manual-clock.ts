@@ -1,7 +1,7 @@
-import type { Clock } from '../../../src/operator/clock.ts';
+import type { Timers } from '../../../src/operator/timers.ts';
 
 /** A clock that stands still until it is moved. */
-export interface ManualClock extends Clock {
+export interface ManualClock extends Timers {
   /** Moves on, running what comes due in order, and lets promises settle in between. */
   advance(milliseconds: number): Promise<void>;
 }

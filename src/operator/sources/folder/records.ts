@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../clock.ts';
+import type { Timers } from '../../timers.ts';
 import { refKey } from '../../object-ref.ts';
 import type { CustomResource, ObjectRef, ResourceKind, ResourceStatus } from '../types.ts';
 import type { JsonObject } from '../../../domain/json.ts';
@@ -28,7 +28,7 @@ export interface Records {
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Records in memory; the owner keeps them on disk. */
-export function createRecords(clock: Clock): Records {
+export function createRecords(clock: Timers): Records {
   const records = new Map<string, ResourceRecord>();
   let salt: string = randomBytes(32).toString('base64');
   const now = () => new Date(clock.now()).toISOString();

@@ -1,7 +1,8 @@
-/** Time, so that tests can move it. */
-export interface Clock {
-  /** Milliseconds since the epoch. */
-  now(): number;
+import { systemClock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
+
+/** A clock that also calls back, so that tests can move what is put off too. */
+export interface Timers extends Clock {
   /** Runs `callback` once after `delayMs`, and returns what cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
@@ -9,9 +10,9 @@ export interface Clock {
 // Longer delays make setTimeout fire at once.
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** The machine's clock. Callbacks that are more than 24 days away come early: at 24 days. */
-export const systemClock: Clock = {
-  now: () => Date.now(),
+/** The machine's. Callbacks that are more than 24 days away come early: at 24 days. */
+export const systemTimers: Timers = {
+  ...systemClock,
   schedule(delayMs, callback) {
     const timer = setTimeout(callback, Math.min(Math.max(delayMs, 0), LONGEST_TIMEOUT_MS));
     return () => clearTimeout(timer);
@@ -19,9 +20,9 @@ export const systemClock: Clock = {
 };
 
 /** Resolves once `work` does, or after `limitMs`, whichever comes first. `work` must not reject. */
-export function settledWithin(clock: Clock, limitMs: number, work: Promise<void>): Promise<void> {
+export function settledWithin(timers: Timers, limitMs: number, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = clock.schedule(limitMs, resolve);
+    const cancel = timers.schedule(limitMs, resolve);
     void work.then(() => {
       cancel();
       resolve();
