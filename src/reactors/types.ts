@@ -74,5 +74,5 @@ export const INVOCATION_LIMITS = {
   svcCalls: 20,
 } as const;
 
-/** Time for the top level of code to run, when it is checked or loaded, in ms. */
+/** Time for the top level of code to run when an instance loads it, in ms. */
 export const LOAD_TIMEOUT_MS = 5_000;

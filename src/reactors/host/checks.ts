@@ -1,11 +1,15 @@
 import { REACTOR_DEFAULTS } from '../../domain/declarations.ts';
-import { LOAD_TIMEOUT_MS } from '../types.ts';
 import type { CheckOutcome } from '../types.ts';
 import { Sandbox } from './sandbox.ts';
 import { checkOutcomeOf } from './verdict.ts';
 
 /** Each check is a process; more at once would slow each of them towards its time limit. */
-const CONCURRENT_CHECKS = 2;
+const CONCURRENT_CHECKS = 3;
+/**
+ * For the top level of code, in ms. Less than an instance allows: one queue serves every tenant, and code that loops must
+ * not hold up the others' for long.
+ */
+const CHECK_LOAD_MS = 2_000;
 const MAX_WAITING = 20;
 
 /** Checks code, each time in a process that has seen no other: codes of two tenants never meet. */
@@ -24,10 +28,10 @@ export class Checker {
     } else {
       this.#taken += 1;
     }
-    const sandbox = new Sandbox(REACTOR_DEFAULTS.memoryBytes, LOAD_TIMEOUT_MS);
+    const sandbox = new Sandbox(REACTOR_DEFAULTS.memoryBytes, CHECK_LOAD_MS);
     this.#running.add(sandbox);
     try {
-      return checkOutcomeOf(await sandbox.load(code));
+      return checkOutcomeOf(await sandbox.load(code, CHECK_LOAD_MS));
     } finally {
       sandbox.kill();
       this.#running.delete(sandbox);

@@ -76,12 +76,12 @@ export class Sandbox {
   }
 
   /** Compiles the code and runs its top level. To be called once, first. */
-  async load(code: string): Promise<LoadVerdict> {
-    this.#send({ type: 'load', guest: guestProgram(), code, limits: this.#limits });
+  async load(code: string, loadMs = LOAD_TIMEOUT_MS): Promise<LoadVerdict> {
+    this.#send({ type: 'load', guest: guestProgram(), code, limits: { ...this.#limits, loadMs } });
     const timer = setTimeout(() => {
       this.#load.resolve({ type: 'refused', fault: 'timed-out' });
       this.kill();
-    }, LOAD_TIMEOUT_MS + SPAWN_TIMEOUT_MS);
+    }, loadMs + SPAWN_TIMEOUT_MS);
     const verdict = await this.#load.promise;
     clearTimeout(timer);
     return verdict;

@@ -44,6 +44,14 @@ describe('checking reactor code', function () {
     expect(await reactors.client.check('module.exports = () => ({})')).to.deep.equal({ ok: true });
   });
 
+  it('checks code while two others that loop without end are checked', async () => {
+    let looping = 2;
+    const loops = [1, 2].map(() => reactors.client.check('while (1);').finally(() => looping--));
+    expect(await reactors.client.check('module.exports = () => ({})')).to.deep.equal({ ok: true });
+    expect(looping).to.equal(2);
+    await Promise.all(loops);
+  });
+
   it('is unavailable where there is no checker', async () => {
     const alone = createReactorHarness({ maxWaitMs: 100 });
     const outcome = await alone.client.check('module.exports = () => ({})');
