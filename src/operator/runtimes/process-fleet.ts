@@ -172,6 +172,8 @@ export class ProcessFleet {
   }
 
   #notifyWhenWindowPasses(): void {
+    // A fleet that has ended must not speak over one that came after it.
+    if (this.#ended) return;
     clearTimeout(this.#notice);
     const passes = this.#stops.expiresIn(Date.now()) + 1;
     this.#notice = setTimeout(() => this.#options.changed(this.state()), passes).unref();
