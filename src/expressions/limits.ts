@@ -1,5 +1,6 @@
 import type { Json } from '../domain/json.ts';
 import { ExpressionFault } from './fault.ts';
+import { RequestBudget } from './request-budget.ts';
 
 /** Characters between one pair of braces. */
 export const MAX_EXPRESSION_LENGTH = 10_000;
@@ -13,7 +14,7 @@ export const MAX_OUTPUT = 1024 * 1024;
 export const MAX_FILTERED_TEXT = 250_000;
 /** Characters that all evaluated strings of one template may grow to. */
 export const MAX_TEMPLATE_OUTPUT = 8 * MAX_OUTPUT;
-/** Time that the evaluation of one template may take. */
+/** Milliseconds that the evaluation of one template may take. */
 export const MAX_RENDER_MS = 50;
 
 // Below this much work the deadline is not ours to have missed: the process was descheduled or collected garbage, and
@@ -29,9 +30,14 @@ const EXPRESSION_OVERHEAD = 10;
  */
 export class Budget {
   readonly #deadline = performance.now() + MAX_RENDER_MS;
+  readonly #request: RequestBudget;
   #work = 0;
   #output = 0;
   #read = 0;
+
+  constructor(request = new RequestBudget()) {
+    this.#request = request;
+  }
 
   /** Charges an expression that is about to be parsed. */
   read(expression: string): void {
@@ -48,6 +54,7 @@ export class Budget {
     if (this.#work > WORK_WORTH_TIMING && performance.now() > this.#deadline) {
       throw new ExpressionFault(`takes longer than ${MAX_RENDER_MS} ms to evaluate`);
     }
+    this.#request.spend(units);
   }
 
   /** Charges one evaluated string's result. */

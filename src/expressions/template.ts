@@ -1,6 +1,7 @@
 import type { ViolationCollector } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
 import { Budget } from './limits.ts';
+import type { RequestBudget } from './request-budget.ts';
 import { createScope, parseValuePipeline, runPipeline } from './pipeline.ts';
 import { evaluateText, visitExpressions } from './text.ts';
 import { mapStrings, visitStrings } from './walk.ts';
@@ -18,10 +19,11 @@ export function containsExpression(text: string): boolean {
 
 /**
  * Evaluates every string of `template` that holds expressions, and returns the rest unchanged. Member names are never
- * evaluated. Throws 'invalid' under the property path of the first string that fails.
+ * evaluated. Throws 'invalid' under the property path of the first string that fails, be it that `request`, which one
+ * request's templates share, is used up.
  */
-export function evaluateTemplate(template: Json, scope: DataScope, path = ''): Json {
-  const budget = new Budget();
+export function evaluateTemplate(template: Json, scope: DataScope, path = '', request?: RequestBudget): Json {
+  const budget = new Budget(request);
   const context = createScope({ data: scope.data, metadata: scope.metadata });
   return mapStrings(template, path, (text) =>
     evaluateText(text, 'value', budget, (expression) => runPipeline(parseValuePipeline(expression), context, budget)),
@@ -32,12 +34,17 @@ export function evaluateTemplate(template: Json, scope: DataScope, path = ''): J
  * Evaluates one string: exactly one expression gives its typed JSON value, text around expressions gives a string, and
  * text without an expression is returned unchanged. What is missing is null, or nothing amid text.
  */
-export function evaluateExpression(expression: string, scope: DataScope, path = ''): Json {
-  return evaluateTemplate(expression, scope, path);
+export function evaluateExpression(expression: string, scope: DataScope, path = '', request?: RequestBudget): Json {
+  return evaluateTemplate(expression, scope, path, request);
 }
 
 /** Parses every expression of `template` without evaluating it, and records each fault under its property path. */
-export function checkTemplate(template: Json, path: string, violations: ViolationCollector): void {
-  const budget = new Budget();
+export function checkTemplate(
+  template: Json,
+  path: string,
+  violations: ViolationCollector,
+  request?: RequestBudget,
+): void {
+  const budget = new Budget(request);
   visitStrings(template, path, violations, (text) => visitExpressions(text, 'value', budget, parseValuePipeline));
 }

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 import { childPath } from '../../domain/json-guard.ts';
 import type { TenantSettings } from '../../domain/tenants.ts';
 import { splitCvc, TOKEN_TYPES, type TokenType, type TokenTypeName } from '../../domain/token-types.ts';
+import { RequestBudget } from '../../expressions/request-budget.ts';
 import { evaluateExpression, evaluateTemplate, type DataScope } from '../../expressions/template.ts';
 import { checkTokenForm, type FormContext, requestedContainer, type TokenInput } from './form.ts';
 import { type TokenIds, tokenIds } from './ids.ts';
@@ -39,17 +40,17 @@ export function wholeData({ data, cvc }: TokenDraft): Json {
   return cvc === null ? data : { ...(data as JsonObject), cvc };
 }
 
-function searchValue(expression: string, scope: DataScope, path: string): string {
-  const value = evaluateExpression(expression, scope, path);
+function searchValue(expression: string, scope: DataScope, path: string, budget: RequestBudget): string {
+  const value = evaluateExpression(expression, scope, path, budget);
   if (value === null || value === '') throw invalid(path, 'must give a value');
   if (typeof value === 'object') throw invalid(path, 'must give one value, not a list or an object');
   return textOf(value);
 }
 
-function searchValues(expressions: readonly string[], scope: DataScope, path: string): string[] {
+function searchValues(expressions: readonly string[], scope: DataScope, path: string, budget: RequestBudget): string[] {
   const violations = new ViolationCollector();
   const values = expressions.map((expression, index) =>
-    violations.collect(() => searchValue(expression, scope, childPath(path, index))),
+    violations.collect(() => searchValue(expression, scope, childPath(path, index), budget)),
   );
   violations.throwIfAny();
   return values as string[];
@@ -61,9 +62,12 @@ function searchValues(expressions: readonly string[], scope: DataScope, path: st
  * Throws one 'invalid' error with every fault of the input's form; expressions that fail on the data itself are
  * reported together after that, since they need data that is sound. None of them ever sees a card verification code.
  */
-export function draftToken(input: TokenInput, { settings, now, path }: DraftContext): TokenDraft {
+export function draftToken(
+  input: TokenInput,
+  { settings, now, path, budget = new RequestBudget() }: DraftContext,
+): TokenDraft {
   const violations = new ViolationCollector();
-  checkTokenForm(input, { now, path }, violations);
+  checkTokenForm(input, { now, path, budget }, violations);
   violations.throwIfAny();
 
   const type: TokenType = TOKEN_TYPES[input.type as TokenTypeName];
@@ -74,14 +78,14 @@ export function draftToken(input: TokenInput, { settings, now, path }: DraftCont
   const evaluate = <Value>(name: string, work: (path: string) => Value) =>
     violations.collect(() => work(childPath(path, name)));
 
-  const ids = tokenIds(input.id, input.type, scope, childPath(path, 'id'));
+  const ids = tokenIds(input.id, input.type, scope, childPath(path, 'id'), budget);
   // The first one now, so that an expression that gives no id is reported with the rest.
   const first = evaluate('id', () => ids.next());
   // Evaluated here only to refuse a mask that cannot be shown later.
-  evaluate('mask', (at) => evaluateTemplate(mask, scope, at));
-  const values = evaluate('search_indexes', (at) => searchValues(searchIndexes ?? [], scope, at));
+  evaluate('mask', (at) => evaluateTemplate(mask, scope, at, budget));
+  const values = evaluate('search_indexes', (at) => searchValues(searchIndexes ?? [], scope, at, budget));
   const fingerprintValue = evaluate('fingerprint_expression', (at) =>
-    settings.fingerprintTokens ? textOf(evaluateExpression(fingerprintExpression, scope, at)) : '',
+    settings.fingerprintTokens ? textOf(evaluateExpression(fingerprintExpression, scope, at, budget)) : '',
   );
   violations.throwIfAny();
   return {

@@ -5,6 +5,7 @@ import type { Json } from '../../domain/json.ts';
 import { childPath } from '../../domain/json-guard.ts';
 import { isTokenTypeName, TOKEN_TYPE_NAMES, TOKEN_TYPES } from '../../domain/token-types.ts';
 import { faultOfTokenId } from '../../domain/tokens.ts';
+import type { RequestBudget } from '../../expressions/request-budget.ts';
 import { checkTemplate, containsExpression } from '../../expressions/template.ts';
 
 /** A token as a caller asks for it; members have the JSON types of the API's schema. */
@@ -26,6 +27,8 @@ export interface FormContext {
   now: number;
   /** Where the input lies in the body: empty for a body that is the token itself. */
   path: string;
+  /** Shared by the tokens of one request; without one, this token has one of its own. */
+  budget?: RequestBudget | undefined;
 }
 
 /** The container that a caller asks for, in its one spelling; undefined where the type's default serves. */
@@ -49,8 +52,8 @@ function checkExpiry(text: string, now: number, path: string, violations: Violat
   else if (instant.getTime() <= now) violations.add(path, 'must be in the future');
 }
 
-function checkId(id: string, path: string, violations: ViolationCollector): void {
-  if (containsExpression(id)) return checkTemplate(id, path, violations);
+function checkId(id: string, path: string, violations: ViolationCollector, budget?: RequestBudget): void {
+  if (containsExpression(id)) return checkTemplate(id, path, violations, budget);
   const fault = faultOfTokenId(id);
   if (fault !== undefined) violations.add(path, fault);
 }
@@ -67,10 +70,10 @@ export function checkTokenForm(input: Partial<TokenInput>, context: FormContext,
   } else if (type !== undefined && data !== undefined) {
     TOKEN_TYPES[type].validate(data, at('data'), violations);
   }
-  if (id !== undefined) checkId(id, at('id'), violations);
+  if (id !== undefined) checkId(id, at('id'), violations, context.budget);
   checkContainer(input, context.path, violations);
   if (typeof expiresAt === 'string') checkExpiry(expiresAt, context.now, at('expires_at'), violations);
   for (const name of ['mask', 'search_indexes', 'fingerprint_expression'] as const) {
-    checkTemplate(input[name] ?? null, at(name), violations);
+    checkTemplate(input[name] ?? null, at(name), violations, context.budget);
   }
 }

@@ -3,6 +3,7 @@ import { invalid } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json.ts';
 import { identifyingValue } from '../../domain/token-types.ts';
 import { faultOfTokenId } from '../../domain/tokens.ts';
+import type { RequestBudget } from '../../expressions/request-budget.ts';
 import { containsExpression, evaluateExpression, type DataScope } from '../../expressions/template.ts';
 import { textOf } from './text.ts';
 
@@ -30,15 +31,25 @@ function soundId(id: string, type: string, data: Json, path: string): string {
 /** Ids to try, best first: one that was given alone, else values of an expression, and last a random UUID. */
 export type TokenIds = Generator<string, undefined>;
 
-/** The ids of a new token. Each is evaluated as it is asked for, and throws 'invalid' where it cannot be one. */
-export function* tokenIds(id: string | undefined, type: string, scope: DataScope, path: string): TokenIds {
+/**
+ * The ids of a new token. Each is evaluated as it is asked for, and throws 'invalid' where it cannot be one. Only the
+ * first counts against `budget`: the others are asked for after waiting for the database.
+ */
+export function* tokenIds(
+  id: string | undefined,
+  type: string,
+  scope: DataScope,
+  path: string,
+  budget: RequestBudget,
+): TokenIds {
   if (id !== undefined && !containsExpression(id)) {
     yield soundId(id, type, scope.data, path);
     return undefined;
   }
   if (id !== undefined) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      yield soundId(textOf(evaluateExpression(id, scope, path)), type, scope.data, path);
+      const value = evaluateExpression(id, scope, path, attempt === 0 ? budget : undefined);
+      yield soundId(textOf(value), type, scope.data, path);
     }
   }
   yield randomUUID();

@@ -7,6 +7,7 @@ import { isContainer, normalizeContainer } from '../../domain/containers.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
+import { RequestBudget } from '../../expressions/request-budget.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import type { TokenParts } from './create.ts';
@@ -62,8 +63,9 @@ async function showRows(parts: TokenParts, caller: Caller, rows: readonly TokenR
     parts.vault.open(rows),
     parts.audit.record(rows.map((row) => tokenLogEntry(actor, 'read', row))),
   ]);
+  const budget = new RequestBudget();
   // The scopes of the query are those of the same grants, so that every row has a transform; redacting is the net.
-  return tokens.map((token) => showToken(token, decideAccess(caller, 'token:read', token) ?? 'redact'));
+  return tokens.map((token) => showToken(token, decideAccess(caller, 'token:read', token) ?? 'redact', budget));
 }
 
 /** One numbered page, newest first, with the number of tokens that the caller may read. */

@@ -6,6 +6,7 @@ import type { Json } from '../../domain/json.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import { identifyingValue, splitCvc } from '../../domain/token-types.ts';
 import type { Token } from '../../domain/tokens.ts';
+import type { RequestBudget } from '../../expressions/request-budget.ts';
 import { evaluateTemplate } from '../../expressions/template.ts';
 
 /** Below this length a value occurs in others by chance: a short account number in a routing number. */
@@ -25,16 +26,17 @@ function givesAway(masked: Json, secret: string): boolean {
  *
  * Masks are made by whoever may create or update the token, and read by others: one that is no mask hides everything.
  */
-export function maskedData(token: Token): Json | undefined {
+export function maskedData(token: Token, budget?: RequestBudget): Json | undefined {
   if (token.mask === null) return undefined;
   const { data } = splitCvc(token.type, token.data);
   try {
-    const masked = evaluateTemplate(token.mask, { data, metadata: token.metadata }, 'mask');
+    const masked = evaluateTemplate(token.mask, { data, metadata: token.metadata }, 'mask', budget);
     if (isDeepStrictEqual(masked, data) || isDeepStrictEqual(masked, token.data)) return undefined;
     const secret = identifyingValue(token.type, data);
     return secret !== undefined && givesAway(masked, secret) ? undefined : masked;
   } catch (error) {
-    // A mask that cannot be evaluated must hide, not fail: a list would be unreadable for one bad token.
+    // A mask that cannot be evaluated must hide, not fail: a list would be unreadable for one bad token, or for many
+    // slow ones.
     if (error instanceof DomainError) return undefined;
     throw error;
   }
@@ -50,10 +52,10 @@ export function maskAtMost(transform: Transform): Transform {
   return transform === 'reveal' ? 'mask' : transform;
 }
 
-/** A token as `transform` lets its data be seen. */
-export function showToken(token: Token, transform: Transform): ShownToken {
+/** A token as `transform` lets its data be seen; without data once the masks of its `budget` have taken too long. */
+export function showToken(token: Token, transform: Transform, budget?: RequestBudget): ShownToken {
   const shown: ShownToken = { token: withoutData(token), visibility: 'full' };
-  const data = transform === 'reveal' ? token.data : transform === 'mask' ? maskedData(token) : undefined;
+  const data = transform === 'reveal' ? token.data : transform === 'mask' ? maskedData(token, budget) : undefined;
   return data === undefined ? shown : { ...shown, data };
 }
 

@@ -4,6 +4,7 @@ import type { Caller } from '../../domain/caller.ts';
 import { DomainError, invalid, ViolationCollector } from '../../domain/errors.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { Token } from '../../domain/tokens.ts';
+import { RequestBudget } from '../../expressions/request-budget.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import { newTokenRow, permitCreate, tokenOf, type TokenParts } from './create.ts';
 import type { RenderToken } from './detokenize.ts';
@@ -33,11 +34,12 @@ function draftAll(
   check: CheckTokenInput,
 ): readonly TokenDraft[] {
   const now = parts.clock.now();
+  const budget = new RequestBudget();
   const violations = new ViolationCollector();
   const drafts = secrets.map(({ path, whole, input }) =>
     violations.collect(() => {
       if (whole) check(input as unknown as JsonObject, path);
-      return draftToken(input, { settings: caller.settings, now, path });
+      return draftToken(input, { settings: caller.settings, now, path, budget });
     }),
   );
   violations.throwIfAny();
@@ -68,11 +70,12 @@ async function showStored(
   for (const token of await parts.vault.open(rows)) existing.set(token.id, token);
   const read = rows.filter((row) => decideAccess(caller, 'token:read', row) !== undefined);
   await parts.audit.record(read.map((row) => tokenLogEntry(actorOf(caller), 'read', row)));
+  const budget = new RequestBudget();
   return stored.map(({ planned, existing: row }) => {
-    if (row === undefined) return render(showToken(tokenOf(planned.row, planned.draft), planned.transform));
+    if (row === undefined) return render(showToken(tokenOf(planned.row, planned.draft), planned.transform, budget));
     const token = existing.get(row.id)!;
     const transform = decideAccess(caller, 'token:read', row);
-    return render(transform === undefined ? showIdentity(token) : showToken(token, maskAtMost(transform)));
+    return render(transform === undefined ? showIdentity(token) : showToken(token, maskAtMost(transform), budget));
   });
 }
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { DEFAULT_SETTINGS } from '../../../../src/domain/tenants.ts';
+import { RequestBudget } from '../../../../src/expressions/request-budget.ts';
 import { type DraftContext, draftToken, wholeData } from '../../../../src/services/tokens/draft.ts';
 import type { TokenInput } from '../../../../src/services/tokens/form.ts';
 import { violationsOf } from '../../expressions/violations.ts';
@@ -89,6 +90,16 @@ describe('drafts of tokens', () => {
     };
     const { fingerprintValue, searchValues } = draft(input);
     expect([fingerprintValue, ...searchValues].join()).not.to.contain('987');
+  });
+
+  it('are refused where their expressions take too long together', () => {
+    const input: TokenInput = {
+      ...{ type: 'token', data: 'a'.repeat(40_000), mask: '{{ data | last4 }}' },
+      search_indexes: Array.from({ length: 4 }, () => '{{ data | reveal_last: 4 | slice: 0, 3 }}'),
+    };
+    const faults = violationsOf(() => draft(input, { budget: new RequestBudget(0) }));
+    expect(faults).to.include.keys('search_indexes[3]', 'fingerprint_expression').and.not.to.have.property('mask');
+    expect(draft(input).searchValues).to.have.length(4);
   });
 });
 

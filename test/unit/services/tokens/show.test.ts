@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Token } from '../../../../src/domain/tokens.ts';
+import { RequestBudget } from '../../../../src/expressions/request-budget.ts';
 import { presentToken } from '../../../../src/api/routes/tokens/present.ts';
 import {
   maskAtMost,
@@ -74,6 +75,16 @@ describe('how tokens are shown', () => {
     const masked = maskedData(token({ type: 'card', data, mask }));
     expect(masked).to.have.nested.property('[0]', null);
     expect(JSON.stringify(masked)).not.to.contain('987');
+  });
+
+  it('redacts, without failing, once the masks of a request have taken too long', () => {
+    const slow = token({ data: 'a'.repeat(40_000), mask: '{{ data | reveal_last: 4 }}' });
+    const budget = new RequestBudget(0);
+    expect(showToken(slow, 'mask', budget)).to.have.property('data');
+    for (const mask of [slow.mask, '{{ data | last4 }}']) {
+      expect(showToken({ ...slow, mask }, 'mask', budget)).not.to.have.property('data');
+    }
+    expect(showToken({ ...slow, mask: 'plain' }, 'mask', budget).data).to.equal('plain');
   });
 
   it('shows writes masked at most', () => {
