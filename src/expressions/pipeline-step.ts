@@ -22,8 +22,8 @@ export type Step =
 
 type FilterToken = ReturnType<Tokenizer['readFilters']>[number];
 
-// A name that is not one may be data in the wrong place, and is not repeated.
-const PRINTABLE_NAME = /^[a-z][a-z_]{0,39}[a-z0-9]?$/i;
+// A name that is not one, or has many digits, may be data in the wrong place, and is not repeated.
+const PRINTABLE_NAME = /^(?!(?:\D*\d){5})[a-z][a-z0-9_]{0,39}$/i;
 
 /** Finds the filter and checks its arguments as far as they are literals. Throws ExpressionFault. */
 export function parseStep({ name, args }: FilterToken): Step {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { createAliasFilters } from './alias.ts';
+import { base64_url_safe_decode, base64_url_safe_encode } from './base64-url.ts';
 import { card_bin, card_exp, card_mask } from './card.ts';
 import { stringify, to_boolean, to_number, to_string } from './cast.ts';
 import { hmac, to_base16, to_base64 } from './digest.ts';
@@ -28,5 +29,7 @@ export const ownFilters: ReadonlyMap<string, Filter> = new Map(
     hmac,
     to_base64,
     to_base16,
+    base64_url_safe_encode,
+    base64_url_safe_decode,
   }),
 );

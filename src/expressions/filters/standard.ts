@@ -3,6 +3,8 @@ import { filters } from 'liquidjs';
 /**
  * The filters of standard Liquid that are taken over from the library as they are.
  *
+ * Not of the library, and therefore among ours: `base64_url_safe_encode`, `base64_url_safe_decode`.
+ *
  * Left out: what evaluates text as an expression (`*_exp`), what is not Liquid (`sample`, `inspect`, `jsonify`, `raw`,
  * `slugify`, the digests without a key), and `json`, which is ours.
  */
