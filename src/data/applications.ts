@@ -122,17 +122,26 @@ export async function replaceApplication(
   return replaced;
 }
 
+// The keys go by cascade; what this statement reads of them is as it was before.
 const DELETE: Statement = {
   name: 'delete-application',
   text: `
     with deleted as (
       delete from applications a where a.tenant_id = $1 and a.application_id = $2
       returning ${UNEXPIRED} as existed
-    ), logged as (${insertLogEntries(3, 'exists (select from deleted where existed)')})
+    ), logged as (${insertLogEntries(3, 'exists (select from deleted where existed)')}
+    ), keys_logged as (
+      insert into logs
+        (tenant_id, created_at, log_id, actor_id, actor_type, entity_type, entity_id, operation, message)
+      select k.tenant_id, ($4::timestamptz[])[1], gen_random_uuid(), ($6::uuid[])[1], ($7::text[])[1],
+        'application_key', k.key_id::text, 'delete', 'application key deleted'
+      from application_keys k
+      where k.tenant_id = $1 and k.application_id = $2 and exists (select from deleted where existed)
+    )
     select from deleted where existed`,
 };
 
-/** Deletes the application and its keys; false where there was none. */
+/** Deletes the application and its keys, each with an entry by the actor of `log`; false where there was none. */
 export async function deleteApplication(
   queryable: Queryable,
   tenantId: string,

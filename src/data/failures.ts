@@ -34,7 +34,8 @@ const UNAVAILABLE: Record<string, string> = {
   // Class 58: an I/O error of the server.
   '58': 'Postgres reported a system error',
 };
-// lock_not_available, idle_in_transaction_session_timeout, a standby that cannot be written, and what passes when the
+// lock_not_available, idle_in_transaction_session_timeout, a standby that cannot be written, a table that is not there or
+// may not be used (the audit log, above all: what cannot be logged must not be done), and what passes when the
 // same is asked again: serialization_failure, deadlock_detected, and "cached plan must not change result type", which
 // prepared statements of this connection give after a migration beside them (0A000).
 const UNAVAILABLE_STATES: Record<string, string> = {
@@ -44,6 +45,8 @@ const UNAVAILABLE_STATES: Record<string, string> = {
   '55P03': 'Postgres did not grant a lock in time',
   '25P03': 'the connection to Postgres was lost',
   '25006': 'Postgres is read-only',
+  '42501': 'Postgres does not grant what is needed: check the privileges of the database role',
+  '42P01': 'a table is missing: run "tokenkeep migrate"',
 };
 
 /**

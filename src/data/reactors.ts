@@ -91,7 +91,7 @@ export interface ReactorFilter {
   tenantId: string;
   /** Undefined or empty: any. */
   ids?: readonly string[];
-  /** Matched without regard to case; `*` and `%` stand for any text. */
+  /** Matched without regard to case; `*` stands for any text. */
   name?: string;
 }
 
@@ -120,7 +120,7 @@ export async function pageOfReactors(
   filter: ReactorFilter,
   { page, size }: { page: number; size: number },
 ): Promise<{ rows: ReactorRow[]; total: number }> {
-  const pattern = filter.name?.replaceAll(/[\\_]/g, '\\$&').replaceAll('*', '%');
+  const pattern = filter.name?.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
   const values = [filter.tenantId, filter.ids ?? [], pattern ?? null];
   const [rows, totals] = await Promise.all([
     queryable.run<ReactorRow>(LIST, [...values, size, (page - 1) * size]),

@@ -60,6 +60,7 @@ describe('logs over the API', () => {
     expect(await operationsOn(key.id as string, 'application_key')).to.deep.equal(['create', 'read', 'read', 'delete']);
     const [first] = await logs(`entity_id=${body.keys[0].id}`);
     expect(first).to.deep.include({ entity_type: 'application_key', actor_id: manager.id, actor_type: 'application' });
+    expect(first, 'a key that went with its application').to.include({ operation: 'delete' });
   });
 
   it('tell every operation on a reactor', async () => {

@@ -48,7 +48,8 @@ describe('reactors in Postgres', () => {
   for (const [pattern, expected] of [
     ['charge_card', ['charge_card']],
     ['CHARGE*', ['chargeXcard', 'charge_card']],
-    ['%card', ['chargeXcard', 'charge_card']],
+    ['*card', ['chargeXcard', 'charge_card']],
+    ['%card', []],
     ['charge_c*', ['charge_card']],
     ['charge', []],
     ['50\\*', ['50\\ off']],
