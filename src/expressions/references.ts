@@ -6,11 +6,15 @@ import { createScope, parseFilterPipeline, type Pipeline, runPipeline } from './
 import { evaluateText, visitExpressions } from './text.ts';
 import { mapStrings, visitStrings } from './walk.ts';
 
-/** What the expressions of a detokenization template name, each once, in order of first appearance. */
+/** Names in order of first appearance, each with the property paths of the strings that hold it. */
+export type NamedAt = ReadonlyMap<string, readonly string[]>;
+
+/** What the expressions of a detokenization template name. */
 export interface References {
-  tokenIds: string[];
-  /** Names of configuration values, from `{{ config: NAME }}`. */
-  configuration: string[];
+  /** By id. */
+  tokens: NamedAt;
+  /** Configuration values by name, from `{{ config: NAME }}`. */
+  configuration: NamedAt;
 }
 
 /** A token as expressions see it: `{{ id }}` is its data, `{{ token: id }}` the whole token as the API presents it. */
@@ -34,31 +38,40 @@ interface Reference {
 const TOKEN_ID = /^[^#/\\+?[\]|&=%<>{}^]{3,400}$/;
 const HEAD = /^(?:(token|config):)?\s*([^]*)$/;
 
-/** Lists the tokens and configuration values that `template` needs. Throws 'invalid' with every syntax fault found. */
-export function findReferences(template: Json): References {
-  const tokenIds = new Set<string>();
-  const configuration = new Set<string>();
+/**
+ * Lists the tokens and configuration values that `template`, which lies at `path` in its body, needs. Throws 'invalid'
+ * with every syntax fault found.
+ */
+export function findReferences(template: Json, path = ''): References {
+  const tokens = new Map<string, string[]>();
+  const configuration = new Map<string, string[]>();
   const violations = new ViolationCollector();
   const budget = new Budget();
-  visitStrings(template, '', violations, (text) =>
+  visitStrings(template, path, violations, (text, at) =>
     visitExpressions(text, 'reference', budget, (expression) => {
       const { kind, name } = parseReference(expression);
-      (kind === 'config' ? configuration : tokenIds).add(name);
+      addPath(kind === 'config' ? configuration : tokens, name, at);
     }),
   );
   violations.throwIfAny();
-  return { tokenIds: [...tokenIds], configuration: [...configuration] };
+  return { tokens, configuration };
+}
+
+function addPath(paths: Map<string, string[]>, name: string, path: string): void {
+  const known = paths.get(name);
+  if (known === undefined) paths.set(name, [path]);
+  else if (known.at(-1) !== path) known.push(path);
 }
 
 /**
- * Replaces every expression of `template` by what it refers to. Data that comes out of a token is never evaluated
+ * Replaces every expression of `template`, which lies at `path` in its body, by what it refers to. Data that comes out of a token is never evaluated
  * again. Throws 'invalid' under the property path where a token or configuration name is unknown, or a filter fails.
  */
-export function resolveReferences(template: Json, resolved: ResolvedReferences): Json {
+export function resolveReferences(template: Json, resolved: ResolvedReferences, path = ''): Json {
   const budget = new Budget();
   // Filters' arguments are literals here: a name among them would be a token's id, which Liquid cannot read.
   const context = createScope({});
-  return mapStrings(template, '', (text) =>
+  return mapStrings(template, path, (text) =>
     evaluateText(text, 'reference', budget, (expression) => {
       const reference = parseReference(expression);
       return runPipeline(reference.filters, context, budget, lookUp(reference, resolved));

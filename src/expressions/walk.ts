@@ -30,22 +30,24 @@ export function mapStrings(template: Json, path: string, transform: (text: strin
 }
 
 /**
- * Calls `visit` for each string of `template` and records what it throws under the string's property path. Stops after
+ * Calls `visit` for each string of `template` and records what it throws under the string's property path, which is cut
+ * to MAX_PATH_LENGTH. Stops after
  * MAX_FAULTS of them: a template with more has one mistake many times.
  */
 export function visitStrings(
   template: Json,
   path: string,
   violations: ViolationCollector,
-  visit: (text: string) => void,
+  visit: (text: string, path: string) => void,
 ): void {
   let faults = 0;
   for (const found of stringsIn(template, path, 0)) {
+    const at = found.path.slice(0, MAX_PATH_LENGTH);
     try {
       if (found.text === undefined) throw new ExpressionFault(TOO_DEEP);
-      visit(found.text);
+      visit(found.text, at);
     } catch (error) {
-      violations.add(found.path.slice(0, MAX_PATH_LENGTH), faultMessage(error, UNREADABLE));
+      violations.add(at, faultMessage(error, UNREADABLE));
       if (++faults === MAX_FAULTS) return;
     }
   }

@@ -60,17 +60,16 @@ async function resolveArguments(
   args: JsonObject,
   render: RenderToken,
 ): Promise<Json> {
-  const { tokenIds } = findReferences(args);
+  const { tokens: named } = findReferences(args, 'args');
   const tokens = await resolveTokens(parts.tokens, caller, {
-    ids: tokenIds,
+    named,
+    path: 'args',
     permission: 'token:use',
     operation: 'use',
     limit: REACTOR_LIMITS.tokensPerInvocation,
   });
-  const resolved = resolveReferences(args, {
-    tokens: referable(tokens, render),
-    configuration: reactor.configuration,
-  });
+  const { configuration } = reactor;
+  const resolved = resolveReferences(args, { tokens: referable(tokens, render), configuration }, 'args');
   if (Buffer.byteLength(JSON.stringify(resolved)) > REACTOR_LIMITS.payloadBytes) {
     throw new DomainError('too-large', 'The arguments must not be larger than 1 MB once expressions are replaced.');
   }
@@ -131,12 +130,12 @@ export async function react(
   parts: ReactParts,
   caller: Caller,
   { reactorId, args, traceId }: ReactRequest,
-  { check, render }: TokenSurface,
+  surface: TokenSurface,
 ): Promise<ReactOutcome> {
   const row = await getReactor(parts.database, caller.tenantId, reactorId);
   if (row === undefined) throw noSuchReactor();
   const [reactor] = await parts.vault.open([row]);
-  const resolved = await resolveArguments(parts, caller, reactor!, args, render);
+  const resolved = await resolveArguments(parts, caller, reactor!, args, surface.render);
   await parts.audit.record([logEntry(actorOf(caller), 'react', 'reactor', reactorId)]);
   const outcome = await invoke(parts, caller, reactor!, resolved, traceId);
   if (outcome.kind === 'custom-response') return outcome;
@@ -148,6 +147,12 @@ export async function react(
     ...(raw === undefined ? {} : { raw }),
     ...(payload === undefined
       ? {}
-      : { tokens: await tokenize(parts.tokens, caller, payload, { check, render, needsPermission: false }) }),
+      : {
+          tokens: await tokenize(parts.tokens, caller, payload, {
+            ...surface,
+            path: 'tokenize',
+            needsPermission: false,
+          }),
+        }),
   };
 }

@@ -1,10 +1,10 @@
 import type { Caller } from '../../domain/caller.ts';
-import { invalid, ViolationCollector } from '../../domain/errors.ts';
+import { ViolationCollector } from '../../domain/errors.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import { faultOfTokenId, type Token } from '../../domain/tokens.ts';
 import { containsExpression } from '../../expressions/template.ts';
-import { findReferences, resolveReferences } from '../../expressions/references.ts';
+import { findReferences, type NamedAt, resolveReferences } from '../../expressions/references.ts';
 import type { TokenParts } from './create.ts';
 import { resolveTokens } from './resolve.ts';
 import { showEnriched } from './show.ts';
@@ -12,7 +12,7 @@ import { showEnriched } from './show.ts';
 /** Renders a token as expressions and list forms see it; the API's own presenter. */
 export type RenderToken = (shown: ShownToken) => JsonObject;
 
-const WHOLE_REFERENCE = /^\s*\{\{\s*(?:token:)?([^|{}]+)\}\}\s*$/;
+const WHOLE_REFERENCE = /^\s*\{\{(?!\s*config:)\s*(?:token:)?([^|{}]+)\}\}\s*$/;
 
 /** The id in an entry of a list form: bare, or a whole expression without filters. */
 function listedId(entry: Json): string | undefined {
@@ -35,6 +35,26 @@ function listedIds(body: JsonObject): string[] | undefined {
   return ids;
 }
 
+function namedInList(ids: readonly string[]): NamedAt {
+  const paths = new Map<string, string[]>();
+  ids.forEach((id, index) => {
+    const known = paths.get(id);
+    if (known === undefined) paths.set(id, [`tokens[${index}]`]);
+    else known.push(`tokens[${index}]`);
+  });
+  return paths;
+}
+
+function namedInTemplate(body: JsonObject): NamedAt {
+  const { tokens, configuration } = findReferences(body);
+  const violations = new ViolationCollector();
+  for (const path of [...configuration.values()].flat()) {
+    violations.add(path, 'must not name configuration: only reactors and proxies have any');
+  }
+  violations.throwIfAny();
+  return tokens;
+}
+
 /** The values that a template's expressions take, of tokens that have been resolved. */
 export function referable(tokens: ReadonlyMap<string, Token>, render: RenderToken) {
   return new Map(
@@ -53,11 +73,9 @@ export async function detokenize(
   render: RenderToken,
 ): Promise<Json> {
   const listed = listedIds(body);
-  const { tokenIds, configuration } =
-    listed === undefined ? findReferences(body) : { tokenIds: listed, configuration: [] };
-  if (configuration.length > 0) throw invalid('', 'must not name configuration: only reactors and proxies have any');
   const tokens = await resolveTokens(parts, caller, {
-    ids: tokenIds,
+    named: listed === undefined ? namedInTemplate(body) : namedInList(listed),
+    path: '',
     permission: 'token:read',
     operation: 'detokenize',
     limit: caller.quotas.detokenize,

@@ -1,15 +1,19 @@
 import { findTokens, type TokenRow } from '../../data/tokens.ts';
 import { decideAccess } from '../../domain/access.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { DomainError, invalid } from '../../domain/errors.ts';
+import { DomainError, invalid, ViolationCollector } from '../../domain/errors.ts';
 import type { LogOperation } from '../../domain/logs.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import type { Token } from '../../domain/tokens.ts';
+import type { NamedAt } from '../../expressions/references.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import type { TokenParts } from './create.ts';
 
 export interface ResolveRequest {
-  ids: readonly string[];
+  /** The ids that it names, and where. */
+  named: NamedAt;
+  /** The property that names them, under which too many are reported. */
+  path: string;
   permission: Extract<Permission, 'token:read' | 'token:use'>;
   /** Logged for every token before any plaintext is handed on. */
   operation: LogOperation;
@@ -29,24 +33,32 @@ function permitEach(caller: Caller, rows: readonly TokenRow[], permission: Resol
   throw new DomainError('forbidden', `No grant of ${needed} covers ${refused.map(({ id }) => id).join(', ')}.`);
 }
 
+/** Says where, and not what: an id that does not exist may be data in the wrong place. */
+function refuseUnknown(named: NamedAt, rows: readonly TokenRow[]): void {
+  const found = new Set(rows.map((row) => row.id));
+  const violations = new ViolationCollector();
+  for (const [id, paths] of named) {
+    if (found.has(id)) continue;
+    for (const path of paths) violations.add(path, 'names a token that does not exist');
+  }
+  violations.throwIfAny();
+}
+
 /**
  * The plaintext of tokens that a request names, all or none.
  *
- * Throws 'invalid' where there are more than the limit or one is unknown, and 'forbidden', naming the ids, where a
- * grant is missing.
+ * Throws 'invalid' where there are more than the limit or, under each property that names it, one is unknown, and
+ * 'forbidden', naming the ids, where a grant is missing.
  */
 export async function resolveTokens(
   parts: TokenParts,
   caller: Caller,
-  { ids, permission, operation, limit }: ResolveRequest,
+  { named, path, permission, operation, limit }: ResolveRequest,
 ): Promise<Map<string, Token>> {
-  const distinct = [...new Set(ids)];
-  if (distinct.length > limit) throw invalid('', `must not name more than ${limit} tokens`);
-  if (distinct.length === 0) return new Map();
-  const rows = await findTokens(parts.database, caller.tenantId, distinct);
-  const found = new Set(rows.map((row) => row.id));
-  const unknown = distinct.filter((id) => !found.has(id));
-  if (unknown.length > 0) throw invalid('', `names tokens that do not exist: ${unknown.join(', ')}`);
+  if (named.size > limit) throw invalid(path, `must not name more than ${limit} tokens`);
+  if (named.size === 0) return new Map();
+  const rows = await findTokens(parts.database, caller.tenantId, [...named.keys()]);
+  refuseUnknown(named, rows);
   permitEach(caller, rows, permission);
   const [tokens] = await Promise.all([
     parts.vault.open(rows),

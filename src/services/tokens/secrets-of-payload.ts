@@ -30,12 +30,13 @@ export function replaceSecrets(payload: Json, replace: (secret: Secret) => Json,
   );
 }
 
-/** In the order in which `replaceSecrets` meets them. */
-export function secretsOf(payload: Json): Secret[] {
+/** In the order in which `replaceSecrets` meets them, of a payload that lies at `path` in its body. */
+export function secretsOf(payload: Json, path: string): Secret[] {
   const secrets: Secret[] = [];
-  replaceSecrets(payload, (secret) => {
+  const collect = (secret: Secret): null => {
     secrets.push(secret);
     return null;
-  });
+  };
+  replaceSecrets(payload, collect, path);
   return secrets;
 }

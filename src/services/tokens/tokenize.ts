@@ -19,6 +19,8 @@ export type CheckTokenInput = (input: JsonObject, path: string) => void;
 export interface TokenizeOptions {
   check: CheckTokenInput;
   render: RenderToken;
+  /** The property that holds the payload; empty where it is the body itself. */
+  path?: string;
   /** False for the output of a reactor: whoever may run it may have it tokenize. */
   needsPermission: boolean;
 }
@@ -87,11 +89,11 @@ export async function tokenize(
   parts: TokenParts,
   caller: Caller,
   payload: Json,
-  { check, render, needsPermission }: TokenizeOptions,
+  { check, render, path = '', needsPermission }: TokenizeOptions,
 ): Promise<Json> {
-  const secrets = secretsOf(payload);
+  const secrets = secretsOf(payload, path);
   const { tokenize: limit } = caller.quotas;
-  if (secrets.length > limit) throw invalid('', `must not hold more than ${limit} values to tokenize`);
+  if (secrets.length > limit) throw invalid(path, `must not hold more than ${limit} values to tokenize`);
   if (secrets.length === 0) return payload;
 
   const drafts = draftAll(parts, caller, secrets, check);

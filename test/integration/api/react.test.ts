@@ -81,14 +81,15 @@ describe('running a reactor over the API', () => {
       const ids = (count: number) => Array.from({ length: count }, () => `{{ ${randomUUID()} }}`);
       const tooMany = await react(echo, { all: ids(101) });
       expect(tooMany.status).to.equal(400);
-      expect(JSON.stringify(tooMany.body.errors)).to.include('more than 100 tokens');
-      expect(JSON.stringify((await react(echo, { all: ids(100) })).body.errors)).to.include('do not exist');
+      expect(tooMany.body.errors).to.deep.equal({ args: ['must not name more than 100 tokens'] });
+      const { errors } = (await react(echo, { all: ids(100) })).body;
+      expect(errors).to.have.property('args.all[99]').that.deep.equals(['names a token that does not exist']);
     });
 
     it('name no configuration that there is not', async () => {
       const { status, body } = await react(echo, { deep: [{ x: '{{ config: NOPE }}' }] });
       expect(status).to.equal(400);
-      expect(body.errors).to.have.all.keys('deep[0].x');
+      expect(body.errors).to.have.all.keys('args.deep[0].x');
     });
 
     it('are at most 1 MB once expressions are replaced', async () => {
@@ -144,7 +145,16 @@ describe('running a reactor over the API', () => {
     it('obey the Tokenize quota', async () => {
       const id = await reactor('module.exports = async ({ args }) => ({ tokenize: args.list });');
       expect((await react(id, { list: [1, 2, 3, 4, 5] })).body.tokens).to.have.length(5);
-      expect((await react(id, { list: [1, 2, 3, 4, 5, 6] })).status).to.equal(400);
+      const { status, body } = await react(id, { list: [1, 2, 3, 4, 5, 6] });
+      expect(status).to.equal(400);
+      expect(body.errors).to.deep.equal({ tokenize: ['must not hold more than 5 values to tokenize'] });
+    });
+
+    it('name what cannot be tokenized', async () => {
+      const id = await reactor('module.exports = async ({ args }) => ({ tokenize: args.list });');
+      const { status, body } = await react(id, { list: ['fine', { type: 'card_number', data: 'x' }] });
+      expect(status).to.equal(400);
+      expect(body.errors).to.have.all.keys('tokenize[1].data');
     });
 
     it('are refused without a form in JSON', async () => {

@@ -115,10 +115,23 @@ describe('detokenize', () => {
 
   it('refuses an unknown id, as a whole', async () => {
     const unknown = randomUUID();
-    for (const body of [{ a: `{{ ${note} }}`, b: `{{ ${unknown} }}` }, { tokens: [note, unknown] }]) {
+    for (const [body, paths] of [
+      [{ a: `{{ ${note} }}`, b: `{{ ${unknown} }}`, c: [`x {{ token: ${unknown} }}`] }, ['b', 'c[0]']],
+      [{ tokens: [unknown, note, `{{ ${unknown} }}`] }, ['tokens[0]', 'tokens[2]']],
+    ] as const) {
       const answer = await detokenize(body);
       expect(answer.status).to.equal(400);
-      expect(JSON.stringify(answer.body)).to.contain(unknown).and.not.to.contain('a note');
+      const message = ['names a token that does not exist'];
+      expect(answer.body.errors).to.deep.equal(Object.fromEntries(paths.map((path) => [path, message])));
+      expect(JSON.stringify(answer.body)).not.to.contain('a note');
+    }
+  });
+
+  it('does not repeat data that stands where an id belongs', async () => {
+    for (const body of [{ a: `{{ ${CARD.number} }}` }, { tokens: [CARD.number] }]) {
+      const answer = await detokenize(body);
+      expect(answer.status).to.equal(400);
+      expect(JSON.stringify(answer.body)).not.to.contain('4242');
     }
   });
 
@@ -128,7 +141,8 @@ describe('detokenize', () => {
     ['a filter that fails', { a: "{{ ID | json: '$.number' | to_boolean }}" }, 'a'],
     ['an expression without an id', { a: '{{ }}' }, 'a'],
     ['an expression that is not closed', { a: '{{ ID' }, 'a'],
-    ['configuration', { a: '{{ config: SECRET }}' }, ''],
+    ['configuration', { a: { b: '{{ config: SECRET }}' } }, 'a.b'],
+    ['configuration in a list', { tokens: ['{{ config: SECRET }}'] }, 'tokens[0]'],
     ['a list with what cannot be an id', { tokens: ['ID', 'a/b'] }, 'tokens[1]'],
   ] as const) {
     it(`refuses ${name}, without data`, async () => {

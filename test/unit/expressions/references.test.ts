@@ -13,13 +13,31 @@ const tokens = new Map<string, ResolvedToken>([
 ]);
 
 describe('findReferences', () => {
-  it('lists each token and configuration value once, in order of appearance', () => {
+  it('lists each token and configuration value once, in order of appearance, and where it is', () => {
     const template = {
       b: "{{ o'brien: a.b }}",
       a: ['x {{card-1 | json: "$.number"}} {{ token: card-1 }}', '{{ config: KEY }}{{config:KEY}}'],
       c: 5,
     };
-    expect(findReferences(template)).to.deep.equal({ tokenIds: ["o'brien: a.b", 'card-1'], configuration: ['KEY'] });
+    const { tokens: named, configuration } = findReferences(template);
+    expect([...named]).to.deep.equal([
+      ["o'brien: a.b", ['b']],
+      ['card-1', ['a[0]']],
+    ]);
+    expect([...configuration]).to.deep.equal([['KEY', ['a[1]']]]);
+  });
+
+  it('tells every place of a name, below the path of the template', () => {
+    const { tokens: named } = findReferences({ a: '{{ one }}', b: [{ c: '{{ one | last4 }}{{ two }}' }] }, 'args');
+    expect([...named]).to.deep.equal([
+      ['one', ['args.a', 'args.b[0].c']],
+      ['two', ['args.b[0].c']],
+    ]);
+  });
+
+  it('reports faults below the path of the template', () => {
+    expect(violationsOf(() => findReferences(['{{ }}'], 'args'))).to.have.all.keys('args[0]');
+    expect(violationsOf(() => resolveReferences({ a: '{{ none }}' }, { tokens }, 'args'))).to.have.all.keys('args.a');
   });
 
   it('reports every syntax fault under its path', () => {
