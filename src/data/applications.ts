@@ -189,7 +189,7 @@ const SWEEP: Statement = {
       insert into logs
         (tenant_id, created_at, log_id, actor_id, actor_type, entity_type, entity_id, operation, message)
       select tenant_id, now(), gen_random_uuid(), null, 'system', 'application', application_id::text, 'expire',
-        'Application expired'
+        'application expired'
       from removed
     )
     select count(*)::integer as count from removed`,

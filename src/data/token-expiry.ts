@@ -1,23 +1,55 @@
 import type { Queryable, Statement } from './database.ts';
 
-// Rows that another sweep has locked are its own. Codes and hashes of a token go with it by cascade.
-const SWEEP: Statement = {
-  text: `
-    with due as (
-      select tenant_id, token_id from tokens where expires_at <= now() order by expires_at limit $1
-      for update skip locked
-    ), removed as (
+// The entity under which a token is logged, as `logEntityOfToken` has it.
+const ENTITY = `case when type in ('card', 'bank') then type else 'token' end`;
+
+/** Removes the tokens that `due` selects, each with an 'expire' entry. Codes and hashes go with them by cascade. */
+function removeDue(due: string): string {
+  return `
+    with due as (${due}), removed as (
       delete from tokens t using due d where t.tenant_id = d.tenant_id and t.token_id = d.token_id
       returning t.tenant_id, t.token_id, t.type
     ), logged as (
       insert into logs
         (tenant_id, created_at, log_id, actor_id, actor_type, entity_type, entity_id, operation, message)
-      select tenant_id, now(), gen_random_uuid(), null, 'system',
-        case when type in ('card', 'bank') then type else 'token' end, token_id, 'expire', 'Token expired'
+      select tenant_id, now(), gen_random_uuid(), null, 'system', ${ENTITY}, token_id, 'expire', ${ENTITY} || ' expired'
       from removed
-    )
+    )`;
+}
+
+// Rows that another sweep has locked are its own.
+const SWEEP: Statement = {
+  text: `
+    ${removeDue(`
+      select tenant_id, token_id from tokens where expires_at <= now() order by expires_at limit $1
+      for update skip locked`)}
     select count(*)::integer as count from removed`,
 };
+
+const REMOVE_EXPIRED: Statement = {
+  name: 'remove-expired-tokens',
+  text: `
+    ${removeDue(`
+      select t.tenant_id, t.token_id
+      from unnest($1::uuid[], $2::text[]) as wanted (tenant_id, token_id)
+      join tokens t using (tenant_id, token_id)
+      where t.expires_at <= now()
+      order by t.tenant_id, t.token_id
+      for update of t`)}
+    select tenant_id as "tenantId", token_id as "id" from removed`,
+};
+
+/** Removes those of the tokens that have expired, before a sweep would, so that their ids are free; gives them. */
+export async function removeExpiredTokens<Token extends { tenantId: string; id: string }>(
+  queryable: Queryable,
+  tokens: readonly Token[],
+): Promise<Token[]> {
+  const removed = await queryable.run<{ tenantId: string; id: string }>(REMOVE_EXPIRED, [
+    tokens.map((token) => token.tenantId),
+    tokens.map((token) => token.id),
+  ]);
+  return tokens.filter(({ tenantId, id }) => removed.some((row) => row.tenantId === tenantId && row.id === id));
+}
 
 /** Removes at most `limit` expired tokens, by the database's clock; gives how many. */
 export async function sweepExpiredTokens(queryable: Queryable, limit: number): Promise<number> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LogEntry } from '../domain/logs.ts';
 import type { Database, Queryable, Statement } from './database.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
+import { removeExpiredTokens } from './token-expiry.ts';
 import { foldMetadata } from './token-metadata.ts';
 import { CVC_JOIN, TOKEN_COLUMNS, UNEXPIRED, type NewToken, type TokenRow } from './tokens.ts';
 
@@ -37,9 +38,23 @@ const INSERT: Statement = {
 
 /**
  * Inserts tokens, of any tenants, each with the log entry whose entity id is the token's. Gives the tokens whose id was
- * taken, of which nothing is stored: to insert all or none, throw from a transaction where there is one.
+ * taken, of which nothing is stored: to insert all or none, throw from a transaction where there is one. An expired
+ * token holds no id.
  */
 export async function insertTokens(
+  queryable: Queryable,
+  tokens: readonly NewToken[],
+  logs: readonly LogEntry[],
+): Promise<NewToken[]> {
+  const taken = await insertWhereFree(queryable, tokens, logs);
+  if (taken.length === 0) return [];
+  const freed = await removeExpiredTokens(queryable, taken);
+  if (freed.length === 0) return taken;
+  const stillTaken = await insertWhereFree(queryable, freed, logs);
+  return taken.filter((token) => !freed.includes(token) || stillTaken.includes(token));
+}
+
+async function insertWhereFree(
   queryable: Queryable,
   tokens: readonly NewToken[],
   logs: readonly LogEntry[],

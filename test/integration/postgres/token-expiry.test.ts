@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { listLogs } from '../../../src/data/logs.ts';
 import { clearExpiredCvcs, sweepExpiredTokens, sweepOrphanedTokens } from '../../../src/data/token-expiry.ts';
 import { insertTokens } from '../../../src/data/token-inserts.ts';
+import { findToken } from '../../../src/data/tokens.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { EARLIER, LATER, newToken, storedTenant } from '../../support/rows.ts';
 
@@ -46,6 +47,21 @@ describe('expiry of tokens in Postgres', () => {
       logs.every(({ operation, actorType, actorId }) => operation === 'expire' && actorType === 'system' && !actorId),
     ).to.be.true;
     expect(logs.filter(({ entityType }) => entityType === 'card')).to.have.length(1);
+  });
+
+  it('leaves the id of an expired token free before any sweep, and that of a live one taken', async () => {
+    const expired = newToken(tenantId, { type: 'card', expiresAt: EARLIER(), searchHashes: [Buffer.from('h')] });
+    const live = newToken(tenantId, { expiresAt: LATER() });
+    await insertTokens(test.database, [expired, live], []);
+    const hash = Buffer.from('new');
+    const again = [expired, live].map(({ id }) => newToken(tenantId, { id, searchHashes: [hash] }));
+    expect((await insertTokens(test.database, again, [])).map(({ id }) => id)).to.deep.equal([live.id]);
+    expect((await findToken(test.database, tenantId, expired.id))?.type).to.equal('token');
+    expect(await rowsOf('token_search_hashes')).to.equal(1);
+    const logs = await listLogs(test.database, { tenantId, retentionSeconds: 60, limit: 9 });
+    expect(logs.map(({ entityId, operation, message }) => ({ entityId, operation, message }))).to.deep.equal([
+      { entityId: expired.id, operation: 'expire', message: 'card expired' },
+    ]);
   });
 
   it('passes over what another sweep has taken', async () => {
