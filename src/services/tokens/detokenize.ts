@@ -14,25 +14,35 @@ export type RenderToken = (shown: ShownToken) => JsonObject;
 
 const WHOLE_REFERENCE = /^\s*\{\{(?!\s*config:)\s*(?:token:)?([^|{}]+)\}\}\s*$/;
 
+const NOT_LISTABLE = 'must be a token id or a whole expression without filters, in a list with bare ids';
+
 /** The id in an entry of a list form: bare, or a whole expression without filters. */
 function listedId(entry: Json): string | undefined {
   if (typeof entry !== 'string') return undefined;
   return containsExpression(entry) ? WHOLE_REFERENCE.exec(entry)?.[1]?.trim() : entry;
 }
 
-/** The ids of a list form, `{"tokens": [<id or {{ id }}>, …]}`; undefined where the body has another form. */
+function isBareId(entry: Json): boolean {
+  return typeof entry === 'string' && !containsExpression(entry) && faultOfTokenId(entry) === undefined;
+}
+
+/**
+ * The ids of a list form, `{"tokens": [<id or {{ id }}>, …]}`; undefined where the body has another form. Throws
+ * 'invalid' where a list with bare ids also holds something else: read as a template, it would leave those ids as they
+ * are.
+ */
 function listedIds(body: JsonObject): string[] | undefined {
   const { tokens } = body;
   if (Object.keys(body).length !== 1 || !Array.isArray(tokens)) return undefined;
   const ids = tokens.map(listedId);
-  if (!ids.every((id) => id !== undefined)) return undefined;
+  if (ids.includes(undefined) && !tokens.some(isBareId)) return undefined;
   const violations = new ViolationCollector();
   ids.forEach((id, index) => {
-    const fault = faultOfTokenId(id);
+    const fault = id === undefined ? NOT_LISTABLE : faultOfTokenId(id);
     if (fault !== undefined) violations.add(`tokens[${index}]`, fault);
   });
   violations.throwIfAny();
-  return ids;
+  return ids as string[];
 }
 
 function namedInList(ids: readonly string[]): NamedAt {
@@ -63,8 +73,12 @@ export function referable(tokens: ReadonlyMap<string, Token>, render: RenderToke
 }
 
 /**
- * Replaces the expressions of `body` by the plaintext of the tokens that they name. Every token must be granted with
- * the transform reveal; the tenant's detokenize quota bounds how many there are.
+ * Replaces the expressions of `body` by the plaintext of the tokens that they name, or lists whole tokens where `tokens`
+ * is its only member and an array of ids. Every token must be granted with the transform reveal; the tenant's detokenize
+ * quota bounds how many there are.
+ *
+ * Throws 'invalid', under the property at fault, for expressions that cannot be evaluated, ids that are unknown, and a
+ * list that mixes bare ids with anything but ids and whole expressions without filters; 'forbidden', naming the ids.
  */
 export async function detokenize(
   parts: TokenParts,

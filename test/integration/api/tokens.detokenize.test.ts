@@ -81,6 +81,28 @@ describe('detokenize', () => {
     expect(await resolved({ tokens: [`{{ ${note} }}`], more: 1 })).to.deep.equal({ tokens: ['a note'], more: 1 });
   });
 
+  for (const [name, entry] of [
+    ['a filter', '{{ ID | last4 }}'],
+    ['text around an expression', 'a {{ ID }}'],
+    ['configuration', '{{ config: SECRET }}'],
+    ['an expression that is not closed', '{{ ID'],
+    ['a number', 5],
+    ['a list', ['ID']],
+  ] as const) {
+    it(`refuses a list of bare ids in which there is ${name}`, async () => {
+      const other = JSON.parse(JSON.stringify(entry).replaceAll('ID', card)) as unknown;
+      const answer = await detokenize({ tokens: [other, note, `{{ ${card} }}`] });
+      expect(answer.status).to.equal(400);
+      expect(Object.keys(answer.body.errors)).to.deep.equal(['tokens[0]']);
+      expect(answer.body.errors['tokens[0]'][0]).to.match(/^must be a token id or a whole expression/);
+    });
+  }
+
+  it('leaves plain text that cannot be an id among expressions', async () => {
+    const body = { tokens: [`{{ ${card} | json: '$.number' | last4 }}`, 'a/b', 7, null] };
+    expect(await resolved(body)).to.deep.equal({ tokens: ['4242', 'a/b', 7, null] });
+  });
+
   it('does not evaluate what comes out of a token', async () => {
     const sly = await create({ type: 'token', data: `{{ ${card} }}` });
     expect(await resolved({ a: `{{ ${sly} }}` })).to.deep.equal({ a: `{{ ${card} }}` });

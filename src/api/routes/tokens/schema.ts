@@ -116,7 +116,9 @@ export const token: Schema = {
 export const detokenizeRequest: Schema = {
   type: 'object',
   description:
-    'Values with expressions such as `{{ <token id> | json: "$.number" }}`, or `{"tokens": [<token id>, …]}`.',
+    'Values with expressions such as `{{ <token id> | json: "$.number" }}`, or `{"tokens": [<token id>, …]}`, whose ' +
+    'entries may also be `{{ <token id> }}`. A list with a bare id holds nothing but ids and such expressions: what has ' +
+    'filters, or text around it, is refused there.',
 };
 
 export const detokenizeResponse: Schema = { description: 'The request with each expression replaced by its value.' };
