@@ -41,6 +41,7 @@ export interface ChildLimits {
 /** Child to supervisor: as hostile as the code itself, see `parseFromChild`. */
 export type FromChild =
   | { type: 'loaded' }
+  /** `module`: what the code required and is not there. */
   | { type: 'refused'; fault: CodeFault; line?: number; module?: string }
   | { type: 'svc'; id: number; call: string; operation: string; payload: string }
   | ({ id: number } & Settled);
@@ -53,7 +54,8 @@ export type Settled =
   | { type: 'classed'; error: string }
   /** Of a CustomHttpResponseError: JSON `{status, headers, body}`. */
   | { type: 'custom'; response: string }
-  | { type: 'threw'; name: string; line?: number }
+  /** `module`: what the code required and is not there. */
+  | { type: 'threw'; name: string; line?: number; module?: string }
   | { type: 'invalid' }
   | { type: 'breach'; reason: StopReason };
 
@@ -66,7 +68,7 @@ const SHAPES: Record<FromChild['type'], Shape> = {
   returned: { id: 'number', raw: 'string', tokenize: 'string' },
   classed: { id: 'number', error: 'string' },
   custom: { id: 'number', response: 'string' },
-  threw: { id: 'number', name: 'string', line: 'number?' },
+  threw: { id: 'number', name: 'string', line: 'number?', module: 'string?' },
   invalid: { id: 'number' },
   breach: { id: 'number', reason: 'string' },
 };

@@ -71,7 +71,9 @@ export function createHarness({ host, errors, require, missingModule, svc, fireT
       return;
     }
     const { name, line } = locate(thrown);
-    host('threw', name, line);
+    const module = missingModule(thrown);
+    if (module === undefined) host('threw', name, line);
+    else host('threw', name, line, module);
   }
 
   function member(result: object, name: 'raw' | 'tokenize'): string {
@@ -105,9 +107,12 @@ export function createHarness({ host, errors, require, missingModule, svc, fireT
   function load(code: ModuleWrapper): void {
     try {
       if (typeof evaluate(code) === 'function') host('loaded');
-      else host('refused', 'not-a-function', '', '');
+      else host('refused', 'not-a-function', '');
     } catch (thrown) {
-      host('refused', 'top-level-error', locate(thrown).line, missingModule(thrown) ?? '');
+      const { line } = locate(thrown);
+      const module = missingModule(thrown);
+      if (module === undefined) host('refused', 'top-level-error', line);
+      else host('refused', 'top-level-error', line, module);
     }
   }
 

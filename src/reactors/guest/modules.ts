@@ -14,9 +14,26 @@ export interface ModuleParts {
 
 /** `require`: a closed table, which a missing module's error lists. */
 export function createModules({ Buffer, crypto, url, errors, makeEvents, makeUtil }: ModuleParts) {
-  const missing = new WeakMap<object, string>();
   const loaded = new Map<string, unknown>();
   const { URL, URLSearchParams } = url;
+
+  let missingModule: (error: unknown) => string | undefined = () => undefined;
+
+  // A private field cannot be forged: an error with the same code and message is not one of ours.
+  class MissingModuleError extends Error {
+    readonly code = 'MODULE_NOT_FOUND';
+    readonly #module: string;
+
+    constructor(module: string, available: string[]) {
+      super(`Cannot find module '${module}'. Available: ${available.join(', ')}`);
+      this.#module = module;
+    }
+
+    static {
+      missingModule = (error) =>
+        typeof error === 'object' && error !== null && #module in error ? error.#module : undefined;
+    }
+  }
 
   function querystring() {
     const parse = (text: string) => {
@@ -78,18 +95,10 @@ export function createModules({ Buffer, crypto, url, errors, makeEvents, makeUti
   function require(request: unknown): unknown {
     const name = String(request).replace(/^node:/, '');
     const make = table.get(name);
-    if (!make) {
-      const message = `Cannot find module '${name}'. Available: ${[...table.keys()].join(', ')}`;
-      const error = Object.assign(new Error(message), { code: 'MODULE_NOT_FOUND' });
-      missing.set(error, name);
-      throw error;
-    }
+    if (!make) throw new MissingModuleError(name, [...table.keys()]);
     if (!loaded.has(name)) loaded.set(name, make());
     return loaded.get(name);
   }
 
-  return {
-    require,
-    missingModule: (error: unknown) => (typeof error === 'object' && error !== null ? missing.get(error) : undefined),
-  };
+  return { require, missingModule };
 }

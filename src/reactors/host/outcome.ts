@@ -4,6 +4,7 @@ import { ERROR_CLASSES, UNCLASSED, isErrorClass } from '../errors.ts';
 import type { Settled } from '../protocol.ts';
 import { INVOCATION_LIMITS } from '../types.ts';
 import type { InvocationOutcome } from '../types.ts';
+import { describeMissingModule } from './missing-module.ts';
 
 const INVALID: InvocationOutcome = { kind: 'invalid-result' };
 const BUILT_IN = /^(?:Type|Range|Reference|Syntax|Eval|URI)?Error$/;
@@ -21,7 +22,7 @@ export function outcomeOf(settled: Settled): InvocationOutcome {
     case 'custom':
       return custom(parse(settled.response));
     case 'threw':
-      return { kind: 'threw', ...UNCLASSED, detail: place(settled.name, settled.line) };
+      return { kind: 'threw', ...UNCLASSED, detail: describe(settled) };
     case 'invalid':
       return INVALID;
     case 'breach':
@@ -86,7 +87,9 @@ function custom(response: Json | undefined): InvocationOutcome {
   return { kind: 'custom-response', status, headers: headers as Record<string, string>, body };
 }
 
-function place(name: string, line: number | undefined): string {
+function describe({ name, line: claimed, module }: Extract<Settled, { type: 'threw' }>): string {
+  const line = claimed !== undefined && Number.isInteger(claimed) && claimed > 0 ? claimed : undefined;
+  if (module !== undefined) return describeMissingModule(module, line);
   const what = BUILT_IN.test(name) ? name : 'A value that is no error';
-  return line !== undefined && Number.isInteger(line) && line > 0 ? `${what} at line ${line}` : what;
+  return line === undefined ? what : `${what} at line ${line}`;
 }

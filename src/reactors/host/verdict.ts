@@ -1,3 +1,4 @@
+import { describeMissingModule } from './missing-module.ts';
 import type { CheckOutcome, CodeFault } from '../types.ts';
 import type { LoadVerdict } from './sandbox.ts';
 
@@ -7,7 +8,6 @@ const WHAT: Record<CodeFault, string> = {
   'top-level-error': 'The code throws an error while it is loaded',
   'timed-out': 'The code does not finish loading in time',
 };
-const MODULE_NAME = /^[\w@./:-]{1,100}$/;
 
 /** The verdict on code in words and numbers of ours: nothing of the code goes along but the name of a module. */
 export function checkOutcomeOf(verdict: LoadVerdict): CheckOutcome {
@@ -18,9 +18,10 @@ export function checkOutcomeOf(verdict: LoadVerdict): CheckOutcome {
   }
   const kind = Object.hasOwn(WHAT, verdict.fault) ? verdict.fault : 'top-level-error';
   const line = Number.isInteger(verdict.line) && verdict.line! > 0 ? verdict.line : undefined;
-  const missing = verdict.module !== undefined && MODULE_NAME.test(verdict.module);
-  const what = missing ? `The code requires the module "${verdict.module}", which is not available` : WHAT[kind];
-  const message = `${what}${line === undefined ? '' : ` (line ${line})`}.${missing ? ` Available: ${MODULES}.` : ''}`;
+  const message =
+    verdict.module === undefined
+      ? `${WHAT[kind]}${line === undefined ? '' : ` (line ${line})`}.`
+      : describeMissingModule(verdict.module, line);
   return { ok: false, kind, message, ...(line === undefined ? {} : { line }) };
 }
 
@@ -29,5 +30,3 @@ export function verdictMessage(verdict: LoadVerdict): string | undefined {
   const outcome = checkOutcomeOf(verdict);
   return outcome.ok || outcome.kind === 'unavailable' ? undefined : outcome.message;
 }
-
-const MODULES = ['@tokenkeep/errors', 'buffer', 'crypto', 'events', 'querystring', 'url', 'util', 'uuid'].join(', ');

@@ -105,6 +105,41 @@ describe('the contract of reactor code', function () {
     expect(await run('\n\nnull.x')).to.have.property('detail', 'TypeError at line 3');
   });
 
+  describe('a module that is not there', () => {
+    const available = '@tokenkeep/errors, buffer, crypto, events, querystring, url, util, uuid';
+
+    it('is named beside those that are there, where the code does not catch the error', async () => {
+      expect(await run(`\n  require('left-pad')`)).to.deep.include({
+        kind: 'threw',
+        status: 500,
+        detail: `The code requires the module "left-pad", which is not available (line 2). Available: ${available}.`,
+      });
+    });
+
+    for (const name of ['4242424242424242', 'ada@example.com', 'two words', '']) {
+      it(`is not named "${name}", which is not the form of a module's name`, async () => {
+        const outcome = await run(`require(req.args.name)`, { name });
+        const detail = `The code requires a module that is not available (line 1). Available: ${available}.`;
+        expect(outcome).to.have.property('detail', detail);
+      });
+    }
+
+    it('is the business of the code that catches the error', async () => {
+      const outcome = await run(
+        `try { require('left-pad') } catch (error) { return { raw: [error.code, error.message] } }`,
+      );
+      const raw = ['MODULE_NOT_FOUND', `Cannot find module 'left-pad'. Available: ${available}`];
+      expect(outcome).to.deep.equal({ kind: 'returned', raw });
+    });
+
+    it('is not taken from an error that only looks the same', async () => {
+      const outcome = await run(
+        `throw Object.assign(new Error("Cannot find module 'left-pad'"), { code: 'MODULE_NOT_FOUND' })`,
+      );
+      expect(outcome).to.have.property('detail', 'Error at line 1');
+    });
+  });
+
   it('has the globals of a server without the network', async () => {
     const outcome = await run(`
       const params = new URL('https://a.example:8443/p?x=1&x=2#h').searchParams;

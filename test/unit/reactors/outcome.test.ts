@@ -78,6 +78,25 @@ describe('outcomes from what a child says', () => {
   });
 });
 
+describe('a missing module that a child reports', () => {
+  const detailFor = (module: string) => {
+    const outcome = outcomeOf({ type: 'threw', name: 'Error', line: 3, module });
+    return outcome.kind === 'threw' ? outcome.detail : undefined;
+  };
+
+  for (const name of ['left-pad', '@scope/pack.age', 'fs/promises', './local.js', '../../above', 'lodash4']) {
+    it(`names ${name}`, () => {
+      expect(detailFor(name)).to.contain(`requires the module "${name}", which is not available (line 3). Available:`);
+    });
+  }
+
+  for (const name of ['4242424242424242', 'pan-4242424242424242', 'ada@example.com', 'a b', '"', 'x'.repeat(101)]) {
+    it(`does not name ${name.slice(0, 20)}`, () => {
+      expect(detailFor(name)).to.match(/^The code requires a module that is not available \(line 3\)\. Available: /);
+    });
+  }
+});
+
 describe('messages of a child', () => {
   it('reads each kind of message', () => {
     const message = { type: 'returned', id: 1, raw: '1', tokenize: '' };

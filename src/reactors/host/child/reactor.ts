@@ -5,7 +5,7 @@ import { Breach, createMeter } from './entries.ts';
 import type { GuestContext } from './guest-context.ts';
 import { openGuestContext } from './guest-context.ts';
 import { compute } from './host-calls.ts';
-import { Run } from './run.ts';
+import { reportedModule, Run } from './run.ts';
 
 export interface ReactorOptions {
   guest: string;
@@ -76,8 +76,8 @@ async function tryTopLevel(context: GuestContext, limits: ChildLimits, send: Rea
   context.connect((operation, texts) => {
     if (operation === 'loaded') verdict = { type: 'loaded' };
     else if (operation === 'refused') {
-      const [fault, line, module] = texts as [CodeFault, string, string];
-      verdict = { type: 'refused', fault, line: Number(line), module: module.slice(0, 100) };
+      const [fault, line, module] = texts as [CodeFault, string, string?];
+      verdict = { type: 'refused', fault, line: Number(line), ...reportedModule(module) };
     } else return compute(operation, texts) ?? '';
     return '';
   });

@@ -13,6 +13,14 @@ export interface RunOptions {
   ended: () => void;
 }
 
+/** Bounds the message, in characters; longer than any name that the supervisor passes on. */
+const MAX_REPORTED_NAME = 200;
+
+/** Code may require a name of any length, also the empty one. */
+export function reportedModule(name: string | undefined): { module?: string } {
+  return name === undefined ? {} : { module: name.slice(0, MAX_REPORTED_NAME) };
+}
+
 /** One invocation inside the child: its timers, its calls to `svc` and its end. */
 export class Run {
   readonly #options: RunOptions;
@@ -59,7 +67,7 @@ export class Run {
 
   #onGuestCall(operation: string, texts: string[]): string {
     if (this.#settled) return '';
-    const [first = '', second = '', third = ''] = texts;
+    const [first = '', second = '', third] = texts;
     switch (operation) {
       case 'returned': {
         const fits = Buffer.byteLength(first) + Buffer.byteLength(second) <= this.#options.limits.resultBytes;
@@ -73,11 +81,16 @@ export class Run {
         );
       }
       case 'threw':
-        return this.#settle({ type: 'threw', name: first.slice(0, 20), line: Number(second) });
+        return this.#settle({
+          type: 'threw',
+          name: first.slice(0, 20),
+          line: Number(second),
+          ...reportedModule(third),
+        });
       case 'invalid':
         return this.#settle({ type: 'invalid' });
       case 'svc':
-        return this.#callSvc(first, second, third);
+        return this.#callSvc(first, second, third ?? '');
       case 'timer':
         return this.#setTimer(first, Number(second), third === 'repeat');
       case 'clear-timer':
