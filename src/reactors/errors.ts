@@ -3,6 +3,7 @@ import type { FailureKind } from './types.ts';
 interface Presentation {
   readonly status: number;
   readonly title: string;
+  readonly detail?: string;
 }
 
 /** What a caller is told about an invocation that failed by itself. */
@@ -11,6 +12,11 @@ export const FAILURES = {
   crashed: { status: 502, title: 'The reactor stopped unexpectedly.' },
   'out-of-memory': { status: 502, title: 'The reactor ran out of memory.' },
   'invalid-result': { status: 500, title: 'The reactor returned something that is not a valid result.' },
+  'result-too-large': {
+    status: 500,
+    title: 'The reactor returned something that is not a valid result.',
+    detail: 'The result is larger than 1 MB.',
+  },
   unavailable: { status: 503, title: 'No instance of the reactor is available.' },
 } as const satisfies Record<FailureKind, Presentation>;
 

@@ -56,7 +56,9 @@ export type Settled =
   | { type: 'custom'; response: string }
   /** `module`: what the code required and is not there. */
   | { type: 'threw'; name: string; line?: number; module?: string }
+  /** No JSON form, or not of the contract's. */
   | { type: 'invalid' }
+  | { type: 'too-large' }
   | { type: 'breach'; reason: StopReason };
 
 type Shape = Record<string, 'string' | 'number' | 'string?' | 'number?'>;
@@ -70,6 +72,7 @@ const SHAPES: Record<FromChild['type'], Shape> = {
   custom: { id: 'number', response: 'string' },
   threw: { id: 'number', name: 'string', line: 'number?', module: 'string?' },
   invalid: { id: 'number' },
+  'too-large': { id: 'number' },
   breach: { id: 'number', reason: 'string' },
 };
 

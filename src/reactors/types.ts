@@ -49,9 +49,11 @@ export interface CustomResponse {
  * - `crashed`: its process died or broke the protocol, possibly through another invocation beside it.
  * - `out-of-memory`: it needed more memory than the instance has.
  * - `invalid-result`: it returned something that is not `{raw?, tokenize?}` in JSON form within the limits.
+ * - `result-too-large`: what it returned, or the error that it threw, is over `payloadBytes`.
  * - `unavailable`: no instance was free in time, or too many invocations were waiting. No code has run.
  */
-export type FailureKind = 'timed-out' | 'crashed' | 'out-of-memory' | 'invalid-result' | 'unavailable';
+export type FailureKind =
+  'timed-out' | 'crashed' | 'out-of-memory' | 'invalid-result' | 'result-too-large' | 'unavailable';
 
 /** Why code is refused. `syntax`: it does not parse; `top-level-error`: it throws while it is loaded. */
 export type CodeFault = 'syntax' | 'not-a-function' | 'top-level-error' | 'timed-out';

@@ -18,6 +18,7 @@ export interface HarnessParts {
 export function createHarness({ host, errors, require, missingModule, svc, fireTimer }: HarnessParts): Enter {
   const { parse, stringify } = JSON;
   const { defineProperty, getPrototypeOf } = Object;
+  const { isArray } = Array;
   const { apply } = Reflect;
   // Only ever called through `apply`, with its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
@@ -85,10 +86,14 @@ export function createHarness({ host, errors, require, missingModule, svc, fireT
   }
 
   function reportReturned(result: unknown): void {
-    let raw: string;
-    let tokenize: string;
+    let raw = '';
+    let tokenize = '';
     try {
-      if (typeof result !== 'object' || result === null) throw new TypeError('not an object');
+      if (result === undefined || result === null) {
+        host('returned', raw, tokenize);
+        return;
+      }
+      if (typeof result !== 'object' || isArray(result)) throw new TypeError('not an object');
       raw = member(result, 'raw');
       tokenize = member(result, 'tokenize');
     } catch {

@@ -25,6 +25,8 @@ export function outcomeOf(settled: Settled): InvocationOutcome {
       return { kind: 'threw', ...UNCLASSED, detail: describe(settled) };
     case 'invalid':
       return INVALID;
+    case 'too-large':
+      return { kind: 'result-too-large' };
     case 'breach':
       return {
         kind: settled.reason === 'timed-out' || settled.reason === 'out-of-memory' ? settled.reason : 'crashed',

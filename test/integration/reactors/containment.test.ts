@@ -60,11 +60,11 @@ const ATTACKS: Record<string, Attack> = {
   },
   'a result of 500 MB': {
     code: inFunction(`return { raw: 'x'.repeat(5e8) }`),
-    kinds: ['invalid-result', 'out-of-memory', 'crashed', 'timed-out'],
+    kinds: ['result-too-large', 'invalid-result', 'out-of-memory', 'crashed', 'timed-out'],
   },
   'a result just over the limit': {
     code: inFunction(`return { raw: 'x'.repeat(1024 * 1024) }`),
-    kinds: ['invalid-result'],
+    kinds: ['result-too-large'],
   },
   'a result nested too deeply to write': {
     code: inFunction('let raw = []; for (let i = 0; i < 1e6; i++) raw = [raw]; return { raw }'),

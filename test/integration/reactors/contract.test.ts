@@ -28,13 +28,34 @@ describe('the contract of reactor code', function () {
     });
   });
 
-  it('may return neither raw nor tokenize', async () => {
-    expect(await run('return {}')).to.deep.equal({ kind: 'returned' });
-  });
+  for (const body of ['return {}', '', 'return', 'return null']) {
+    it(`returns neither raw nor tokenize with "${body}"`, async () => {
+      expect(await run(body)).to.deep.equal({ kind: 'returned' });
+    });
+  }
 
-  for (const body of ['', 'return null', 'return 7', 'return { raw: () => 1 }', 'return { raw: 1n }']) {
+  for (const body of [
+    'return 7',
+    `return ''`,
+    'return false',
+    'return [1]',
+    'return () => ({})',
+    'return { raw: () => 1 }',
+    'return { raw: 1n }',
+  ]) {
     it(`refuses the result of "${body}"`, async () => {
       expect(await run(body)).to.deep.equal({ kind: 'invalid-result' });
+    });
+  }
+
+  for (const body of [
+    `return { raw: 'x'.repeat(1024 * 1024) }`,
+    `return { raw: 'x'.repeat(6e5), tokenize: 'x'.repeat(6e5) }`,
+    `throw new CustomHttpResponseError({ status: 200, body: 'x'.repeat(1024 * 1024) })`,
+    `throw new BadRequestError('x'.repeat(1024 * 1024))`,
+  ]) {
+    it(`says that the result of "${body}" is too large`, async () => {
+      expect(await run(body)).to.deep.equal({ kind: 'result-too-large' });
     });
   }
 

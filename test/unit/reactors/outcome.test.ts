@@ -11,8 +11,13 @@ describe('statuses of reactor failures', () => {
       crashed: 502,
       'out-of-memory': 502,
       'invalid-result': 500,
+      'result-too-large': 500,
       unavailable: 503,
     });
+  });
+
+  it('tells the limit of a result that is too large', () => {
+    expect(FAILURES['result-too-large']).to.have.property('detail').that.contains('1 MB');
   });
 
   it('gives every error class its status', () => {

@@ -71,11 +71,11 @@ export class Run {
     switch (operation) {
       case 'returned': {
         const fits = Buffer.byteLength(first) + Buffer.byteLength(second) <= this.#options.limits.resultBytes;
-        return this.#settle(fits ? { type: 'returned', raw: first, tokenize: second } : { type: 'invalid' });
+        return this.#settle(fits ? { type: 'returned', raw: first, tokenize: second } : { type: 'too-large' });
       }
       case 'classed':
       case 'custom': {
-        if (Buffer.byteLength(first) > this.#options.limits.resultBytes) return this.#settle({ type: 'invalid' });
+        if (Buffer.byteLength(first) > this.#options.limits.resultBytes) return this.#settle({ type: 'too-large' });
         return this.#settle(
           operation === 'classed' ? { type: 'classed', error: first } : { type: 'custom', response: first },
         );
