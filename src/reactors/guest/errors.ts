@@ -16,16 +16,29 @@ export interface GuestErrors {
  * the language, and nothing of its module but types.
  */
 export function createErrors(classNames: readonly string[]): GuestErrors {
+  const { stringify } = JSON;
+  const NO_JSON_FORM = '[no JSON form]';
   let read: GuestErrors['read'] = () => undefined;
 
+  /** Never the source of a function, which is code of the reactor, and no error of its own: the author threw another. */
+  function text(value: unknown): string {
+    if (value instanceof Error) return value.message;
+    if (typeof value !== 'function' && (typeof value !== 'object' || value === null)) return String(value);
+    try {
+      return (stringify(value) as string | undefined) ?? NO_JSON_FORM;
+    } catch {
+      return NO_JSON_FORM;
+    }
+  }
+
   function texts(value: unknown): string[] {
-    return Array.isArray(value) ? value.map((item) => String(item)) : [String(value)];
+    return Array.isArray(value) ? value.map(text) : [text(value)];
   }
 
   function errorsOf(argument: unknown): Record<string, string[]> {
     if (argument === undefined || argument === null) return {};
-    if (argument instanceof Error) return { error: [argument.message] };
-    if (typeof argument !== 'object' || Array.isArray(argument)) return { error: texts(argument) };
+    if (typeof argument !== 'object' || Array.isArray(argument) || argument instanceof Error)
+      return { error: texts(argument) };
     const errors: Record<string, string[]> = {};
     for (const [name, value] of Object.entries(argument)) {
       Object.defineProperty(errors, name, { value: texts(value), enumerable: true });

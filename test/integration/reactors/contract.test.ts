@@ -75,6 +75,9 @@ describe('the contract of reactor code', function () {
     [`'one'`, { error: ['one'] }],
     [`['one', 2]`, { error: ['one', '2'] }],
     [`new TypeError('inner')`, { error: ['inner'] }],
+    [`{ f: { g: 1 }, h: [[1], null], i: true }`, { f: ['{"g":1}'], h: ['[1]', 'null'], i: ['true'] }],
+    [`['a', { x: 1 }, new Error('inner')]`, { error: ['a', '{"x":1}', 'inner'] }],
+    [`(() => { const f = {}; f.f = f; return { f, g: () => 1 } })()`, { f: ['[no JSON form]'], g: ['[no JSON form]'] }],
     [`{ card: 'declined', cvc: ['short', 'odd'] }`, { card: ['declined'], cvc: ['short', 'odd'] }],
   ] as const) {
     it(`turns the argument ${argument} into errors`, async () => {
