@@ -1,36 +1,29 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ReactorInstance } from '../../../src/domain/declarations.ts';
-import { createReactorHarness, stateOf, until, workloadOf } from '../../support/reactors.ts';
+import { descendantsOf, isRunning } from '../../support/processes.ts';
+import type { ProcessIdentity } from '../../support/processes.ts';
+import { REACTOR_COMMAND, createReactorHarness, stateOf, until, workloadOf } from '../../support/reactors.ts';
 import type { ReactorHarness } from '../../support/reactors.ts';
 
-/** Processes below this one, as /proc has them: pid and those under it. */
-function descendants(pid: number): number[] {
-  const parents = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => {
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        return state === 'Z' ? [] : [[Number(name), Number(parent)] as const];
-      } catch {
-        return [];
-      }
-    });
-  const below = (of: number): number[] =>
-    parents.filter(([, parent]) => parent === of).flatMap(([id]) => [id, ...below(id)]);
-  return below(pid);
+/** Supervisors of this process and what runs under them, each before its own; not what else the test run has started. */
+function reactorProcesses(): ProcessIdentity[] {
+  return descendantsOf(process.pid)
+    .filter(({ pid }) => commandLineOf(pid).includes(REACTOR_COMMAND[0]!))
+    .flatMap((supervisor) => [supervisor, ...descendantsOf(supervisor.pid)])
+    .filter(isRunning);
 }
 
-const isAlive = (pid: number): boolean => {
+/** Empty for a process that has ended. */
+function commandLineOf(pid: number): string {
   try {
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    return false;
+    return '';
   }
-};
+}
 
 describe('the life of reactor instances', function () {
   this.timeout(60_000);
@@ -46,21 +39,22 @@ describe('the life of reactor instances', function () {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await new Promise((resolve) => parent.stdout.once('data', resolve));
-    const below = descendants(parent.pid!);
+    const below = descendantsOf(parent.pid!);
     expect(below).to.have.length(3);
     parent.kill('SIGKILL');
-    await until(() => !below.some(isAlive), 5_000);
+    await until(() => !below.some(isRunning), 5_000);
   });
 
   it('ends every process within 5 s when it is stopped, also in the middle of a run', async () => {
     const reactor = await reactors.deploy('module.exports = async () => { while (1); }');
     const running = reactor.invoke();
-    const below = descendants(process.pid);
+    const below = reactorProcesses();
+    expect(below).to.have.length(2);
     await until(() => reactors.client.demand().length === 1);
     const begun = performance.now();
     await reactors.runtime.stop();
     expect(performance.now() - begun).to.be.below(5_000);
-    expect(below.filter(isAlive)).to.deep.equal([]);
+    expect(below.filter(isRunning)).to.deep.equal([]);
     expect((await running).kind).to.equal('crashed');
   });
 
@@ -92,9 +86,9 @@ describe('the life of reactor instances', function () {
 
   it('starts an instance again that was killed', async () => {
     const reactor = await reactors.deploy('module.exports = async () => ({ raw: 1 })');
-    const [supervisor] = descendants(process.pid);
+    const [supervisor] = reactorProcesses();
     const before = stateOf(reactors.runtime, reactor.workload)!.ready[0]!.address;
-    process.kill(supervisor!, 'SIGKILL');
+    process.kill(supervisor!.pid, 'SIGKILL');
     await until(() => {
       const [instance] = stateOf(reactors.runtime, reactor.workload)!.ready;
       return instance !== undefined && instance.address !== before;
@@ -105,7 +99,7 @@ describe('the life of reactor instances', function () {
   it('scales to the number asked for, and to none', async () => {
     const reactor = await reactors.deploy('module.exports = async () => ({ raw: 1 })', {}, 2);
     await reactors.runtime.apply(reactor.workload, 0);
-    await until(() => descendants(process.pid).length === 0);
+    await until(() => reactorProcesses().length === 0);
     expect(stateOf(reactors.runtime, reactor.workload)).to.deep.include({ ready: [], desired: 0 });
   });
 
@@ -137,11 +131,11 @@ describe('the life of reactor instances', function () {
 
   it('gives the code no environment, no files and no argument to read', async () => {
     await reactors.deploy('module.exports = async () => ({})', { configuration: { password: 'pa55word' } });
-    for (const pid of descendants(process.pid)) {
+    for (const { pid } of reactorProcesses()) {
       const visible = readFileSync(`/proc/${pid}/environ`, 'utf8') + readFileSync(`/proc/${pid}/cmdline`, 'utf8');
       expect(visible).not.to.contain('pa55word');
     }
-    const child = descendants(process.pid).at(-1)!;
+    const child = reactorProcesses().at(-1)!.pid;
     expect(readFileSync(`/proc/${child}/environ`, 'utf8')).to.equal('');
     expect(readFileSync(`/proc/${child}/cmdline`, 'utf8'))
       .to.contain('--jitless')
