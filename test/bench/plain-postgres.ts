@@ -28,12 +28,18 @@ const SELECT = `
 
 const LENGTHS = 'select octet_length(data) as data, octet_length(mask) as mask from tokens limit 1';
 
+// Rows of no tenant would be swept.
+const TENANT = `
+  insert into tenants (tenant_id, name, type, quotas, settings, declared)
+  select $1::uuid, $1::text, type, quotas, settings, false from tenants limit 1`;
+
 /** Takes the sizes of the sealed columns from a token that the vault has stored, so there must be one. */
 export async function connectPlainPostgres(connectionString: string, connections: number): Promise<PlainPostgres> {
   const pool = new pg.Pool({ connectionString, max: connections });
   const { rows } = await pool.query<{ data: number; mask: number }>(LENGTHS);
   const lengths = rows[0]!;
   const tenantId = randomUUID();
+  await pool.query(TENANT, [tenantId]);
   return {
     async insert(count) {
       const ids = Array.from({ length: count }, () => randomUUID());
