@@ -21,10 +21,7 @@ const INSERT = `
   insert into logs (tenant_id, created_at, log_id, actor_id, actor_type, entity_type, entity_id, operation, message)
   select $1, now(), gen_random_uuid(), $1, 'application', 'card', token_id, 'create', 'card created' from created`;
 
-// A join, since a plan made before there are statistics would read every token of the tenant for `= any ($2)`.
-const SELECT = `
-  select t.* from unnest($2::text[]) as wanted (id)
-  join tokens t on t.tenant_id = $1 and t.token_id = wanted.id`;
+const SELECT = 'select * from tokens where tenant_id = $1 and token_id = any ($2::text[])';
 
 const LENGTHS = 'select octet_length(data) as data, octet_length(mask) as mask from tokens limit 1';
 
