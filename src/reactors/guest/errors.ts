@@ -20,12 +20,12 @@ export function createErrors(classNames: readonly string[]): GuestErrors {
   const NO_JSON_FORM = '[no JSON form]';
   let read: GuestErrors['read'] = () => undefined;
 
-  /** Never the source of a function, which is code of the reactor, and no error of its own: the author threw another. */
+  /** Does not throw, which would hide the error that the code is making; nor shows a function, which is code. */
   function text(value: unknown): string {
     if (value instanceof Error) return value.message;
     if (typeof value !== 'function' && (typeof value !== 'object' || value === null)) return String(value);
     try {
-      return (stringify(value) as string | undefined) ?? NO_JSON_FORM;
+      return stringify(value) ?? NO_JSON_FORM;
     } catch {
       return NO_JSON_FORM;
     }
