@@ -11,6 +11,10 @@ import type { InvocationOutcome, SvcAccess } from '../../src/reactors/types.ts';
 
 export const REACTOR_COMMAND = [fileURLToPath(new URL('./reactor-entry.ts', import.meta.url))];
 
+/** Runs `req.args.body` as the body of an async function of `req`, so that many cases share one process. */
+export const BODY_RUNNER = `const AsyncFunction = (async () => {}).constructor;
+module.exports = (req) => new AsyncFunction('req', 'require', req.args.body)(req, require);`;
+
 export interface DeployedReactor {
   workload: ReactorWorkload;
   invoke: (

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createReactorHarness } from '../../support/reactors.ts';
-import type { ReactorHarness } from '../../support/reactors.ts';
+import { INVOCATION_LIMITS } from '../../../src/reactors/types.ts';
+import { BODY_RUNNER, createReactorHarness } from '../../support/reactors.ts';
+import type { DeployedReactor, ReactorHarness } from '../../support/reactors.ts';
 
 interface Recorded {
   line: string;
@@ -16,6 +17,8 @@ interface Recorded {
 /** A stand-in for the API that answers by path and records what came. */
 async function startRecorder(): Promise<{ server: Server; baseUrl: string; requests: Recorded[] }> {
   const requests: Recorded[] = [];
+  /** Answered together, once as many are outstanding as may be. */
+  const held: ServerResponse[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
@@ -26,7 +29,10 @@ async function startRecorder(): Promise<{ server: Server; baseUrl: string; reque
       response.statusCode = status;
       if (status === 302) response.setHeader('location', '/elsewhere');
       if (status === 204) response.end();
-      else if (request.url?.includes('large')) response.end(JSON.stringify('x'.repeat(2 ** 20)));
+      else if (request.url?.includes('held')) {
+        held.push(response);
+        if (held.length === INVOCATION_LIMITS.svcCalls) held.splice(0).forEach((each) => each.end('{}'));
+      } else if (request.url?.includes('large')) response.end(JSON.stringify('x'.repeat(2 ** 20)));
       else if (status < 300) response.end(JSON.stringify({ id: 'a' }));
       else response.end(JSON.stringify({ title: 'No', detail: `problem ${status}`, status }));
     });
@@ -39,8 +45,10 @@ describe('svc inside a reactor', function () {
   this.timeout(30_000);
   let reactors: ReactorHarness;
   let api: Awaited<ReturnType<typeof startRecorder>>;
+  let runner: DeployedReactor;
   before(async () => {
     reactors = createReactorHarness();
+    runner = await reactors.deploy(BODY_RUNNER);
     api = await startRecorder();
   });
   after(async () => {
@@ -50,9 +58,11 @@ describe('svc inside a reactor', function () {
   });
   beforeEach(() => api.requests.splice(0));
 
-  const run = async (body: string) => {
-    const { invoke } = await reactors.deploy(`module.exports = async function ({ svc }) { ${body} }`);
-    return invoke({}, { svc: { baseUrl: api.baseUrl, headerPrefix: 'OWN', key: 'key_for_this_run' } });
+  const run = (body: string) => {
+    return runner.invoke(
+      { body: `const { svc } = req; ${body}` },
+      { svc: { baseUrl: api.baseUrl, headerPrefix: 'OWN', key: 'key_for_this_run' } },
+    );
   };
 
   it('calls the API with the key and the trace of the invocation, which the code never sees', async () => {
@@ -120,7 +130,7 @@ describe('svc inside a reactor', function () {
 
   it('refuses calls beyond those that may be outstanding', async () => {
     const outcome = await run(`
-      const all = await Promise.allSettled(Array.from({ length: 30 }, () => svc.tokenize({})));
+      const all = await Promise.allSettled(Array.from({ length: 30 }, () => svc.tokens.retrieve('held')));
       return { raw: all.filter(({ status }) => status === 'rejected').length }`);
     expect(outcome).to.deep.equal({ kind: 'returned', raw: 10 });
   });
