@@ -1,16 +1,5 @@
-const LOG_OPERATIONS = [
-  'create',
-  'read',
-  'update',
-  'delete',
-  'detokenize',
-  'search',
-  'use',
-  'authorize',
-  'react',
-  'expire',
-] as const;
-export type LogOperation = (typeof LOG_OPERATIONS)[number];
+export type LogOperation =
+  'create' | 'read' | 'update' | 'delete' | 'detokenize' | 'search' | 'use' | 'authorize' | 'react' | 'expire';
 
 /** What an entry can be about; a token of type card or bank is logged as such. */
 export const LOG_ENTITY_TYPES = [
