@@ -5,7 +5,7 @@ import type { SupervisorStart } from '../domain/reactor-supervision.ts';
 export interface ReactorRole {
   /** Lets invocations that run come to their end, then ends the process of the code. */
   stop(): Promise<void>;
-  /** Settles when there is nothing left to do: the parent is gone, or the code cannot run. */
+  /** Settles when nothing is left to do and nothing is left running: the parent is gone, or the code cannot run. */
   finished: Promise<void>;
 }
 
@@ -26,11 +26,11 @@ const DRAIN_MS = 5 * 60_000;
 export async function startReactor(options: ReactorRoleOptions = {}): Promise<ReactorRole> {
   const input = options.input ?? process.stdin;
   const output = options.output ?? process.stdout;
-  const finished = Promise.withResolvers<void>();
-  input.once('close', () => finished.resolve());
-  input.once('end', () => finished.resolve());
+  const abandoned = Promise.withResolvers<void>();
+  input.once('close', () => abandoned.resolve());
+  input.once('end', () => abandoned.resolve());
   // Nobody reads any more: the parent is gone, and 'end' says so too.
-  output.on('error', () => finished.resolve());
+  output.on('error', () => abandoned.resolve());
 
   const first = await firstLine(input);
   const supervisor =
@@ -39,10 +39,10 @@ export async function startReactor(options: ReactorRoleOptions = {}): Promise<Re
       : await startSupervisor(JSON.parse(first) as SupervisorStart, (line) =>
           output.write(`${JSON.stringify(line)}\n`),
         );
-  if (!supervisor) finished.resolve();
+  if (!supervisor) abandoned.resolve();
   // Of what is in flight, nobody waits for the answer any more.
-  void finished.promise.then(() => supervisor?.stop(0));
-  return { stop: () => supervisor?.stop(DRAIN_MS) ?? Promise.resolve(), finished: finished.promise };
+  const finished = abandoned.promise.then(() => supervisor?.stop(0));
+  return { stop: () => supervisor?.stop(DRAIN_MS) ?? Promise.resolve(), finished };
 }
 
 /** Undefined when the stream ends before its first line does. */

@@ -33,7 +33,7 @@ export class Checker {
     try {
       return checkOutcomeOf(await sandbox.load(code, CHECK_LOAD_MS));
     } finally {
-      sandbox.kill();
+      await sandbox.kill();
       this.#running.delete(sandbox);
       const next = this.#waiting.shift();
       if (next) next();
@@ -41,7 +41,8 @@ export class Checker {
     }
   }
 
-  kill(): void {
-    for (const sandbox of this.#running) sandbox.kill();
+  /** Settles when the processes have ended. */
+  async kill(): Promise<void> {
+    await Promise.all([...this.#running].map((sandbox) => sandbox.kill()));
   }
 }

@@ -25,6 +25,8 @@ export interface InstanceOptions {
 export class Instance {
   readonly #options: InstanceOptions;
   #sandbox: Sandbox | undefined;
+  /** The one that is to take its place. */
+  #loading: Sandbox | undefined;
   #inFlight = 0;
   #stopped = false;
   #failedStarts = 0;
@@ -38,13 +40,13 @@ export class Instance {
   /** Loads the code for the first time. Gives the reason why it can never run, undefined when it is ready. */
   async start(): Promise<string | undefined> {
     const { workload } = this.#options;
-    const sandbox = new Sandbox(workload.memoryBytes, this.#wallMs);
+    const sandbox = this.#begin();
     const verdict = await sandbox.load(workload.code);
     if (verdict.type === 'loaded' && !this.#stopped) {
       this.#use(sandbox);
       return undefined;
     }
-    sandbox.kill();
+    await sandbox.kill();
     return verdictMessage(verdict) ?? 'The instance was stopped.';
   }
 
@@ -80,18 +82,23 @@ export class Instance {
     await this.#idle.promise;
   }
 
-  /** Ends the process of the code, and with it all that is in flight. */
-  kill(): void {
+  /** Ends the process of the code, and with it all that is in flight. Settles when it has ended. */
+  async kill(): Promise<void> {
     this.#stopped = true;
-    this.#sandbox?.kill();
+    await Promise.all([this.#sandbox?.kill(), this.#loading?.kill()]);
   }
 
   get #wallMs(): number {
     return this.#options.workload.timeoutSeconds * 1000;
   }
 
+  #begin(): Sandbox {
+    return (this.#loading = new Sandbox(this.#options.workload.memoryBytes, this.#wallMs));
+  }
+
   #use(sandbox: Sandbox): void {
     this.#sandbox = sandbox;
+    this.#loading = undefined;
     this.#failedStarts = 0;
     void sandbox.exited.then((reason) => {
       if (this.#stopped) return;
@@ -101,11 +108,11 @@ export class Instance {
   }
 
   #replace(): void {
-    const sandbox = new Sandbox(this.#options.workload.memoryBytes, this.#wallMs);
+    const sandbox = this.#begin();
     this.#sandbox = undefined;
     void sandbox.load(this.#options.workload.code).then((verdict) => {
       if (verdict.type === 'loaded' && !this.#stopped) return this.#use(sandbox);
-      sandbox.kill();
+      void sandbox.kill();
       if (this.#stopped) return;
       this.#options.onStopped('crashed');
       const backoff = Math.min(MIN_BACKOFF_MS * 2 ** this.#failedStarts, MAX_BACKOFF_MS);

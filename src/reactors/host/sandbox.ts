@@ -66,7 +66,7 @@ export class Sandbox {
       this.#child.stdout,
       MAX_LINE_BYTES,
       (line) => this.#receive(line),
-      () => this.kill(),
+      () => void this.kill(),
     );
   }
 
@@ -80,7 +80,7 @@ export class Sandbox {
     this.#send({ type: 'load', guest: guestProgram(), code, limits: { ...this.#limits, loadMs } });
     const timer = setTimeout(() => {
       this.#load.resolve({ type: 'refused', fault: 'timed-out' });
-      this.kill();
+      void this.kill();
     }, loadMs + SPAWN_TIMEOUT_MS);
     const verdict = await this.#load.promise;
     clearTimeout(timer);
@@ -100,13 +100,15 @@ export class Sandbox {
     this.#runs.delete(id);
     if (settled.type === 'breach') {
       this.#breach ??= settled.reason;
-      this.kill();
+      void this.kill();
     }
     return settled;
   }
 
-  kill(): void {
+  /** Settles when the process has ended: a signal is only on its way when it has been sent. */
+  async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
+    await this.exited;
   }
 
   #send(message: ToChild): void {
@@ -115,8 +117,8 @@ export class Sandbox {
 
   #receive(line: string): void {
     const message = parseFromChild(line);
-    if (message === undefined) return this.kill();
-    if (message.type === 'loaded' || message.type === 'refused') this.#load.resolve(message);
+    if (message === undefined) void this.kill();
+    else if (message.type === 'loaded' || message.type === 'refused') this.#load.resolve(message);
     else if (message.type === 'svc') this.#callSvc(message);
     else this.#runs.get(message.id)?.settle(message);
   }
@@ -124,12 +126,12 @@ export class Sandbox {
   #callSvc({ id, call, operation, payload }: Extract<FromChild, { type: 'svc' }>): void {
     const run = this.#runs.get(id);
     if (!run) return;
-    if (!run.svc) return this.kill();
+    if (!run.svc) return void this.kill();
     run.svc(operation, payload).then(
       (answer) => {
         if (this.#runs.get(id) === run) this.#send({ type: 'answer', id, call, payload: answer });
       },
-      () => this.kill(),
+      () => void this.kill(),
     );
   }
 

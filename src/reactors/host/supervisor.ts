@@ -32,7 +32,7 @@ export async function startSupervisor(
       const closed = server.close(graceMs);
       await Promise.race([part.drain(), closed]);
       await closed;
-      part.kill();
+      await part.kill();
     },
   };
 }
@@ -40,7 +40,7 @@ export async function startSupervisor(
 interface Part {
   served: Omit<Served, 'credential'>;
   drain(): Promise<void>;
-  kill(): void;
+  kill(): Promise<void>;
 }
 
 async function runPart(workload: ReactorWorkload, print: (line: SupervisorLine) => void): Promise<Part | undefined> {

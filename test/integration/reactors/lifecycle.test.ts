@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ReactorInstance } from '../../../src/domain/declarations.ts';
+import { Instance } from '../../../src/reactors/host/instance.ts';
 import { descendantsOf, isRunning } from '../../support/processes.ts';
 import type { ProcessIdentity } from '../../support/processes.ts';
 import { REACTOR_COMMAND, createReactorHarness, stateOf, until, workloadOf } from '../../support/reactors.ts';
@@ -23,6 +24,13 @@ function commandLineOf(pid: number): string {
   } catch {
     return '';
   }
+}
+
+/** Whether the one instance has begun to run something: it has no room for more. */
+async function isBusy({ address, credential, revision }: ReactorInstance): Promise<boolean> {
+  const body = JSON.stringify({ revision, args: {}, traceId: 't', timeoutMs: 5_000 });
+  const headers = { authorization: `Bearer ${credential}` };
+  return (await fetch(`${address}/invoke`, { method: 'POST', headers, body })).status === 503;
 }
 
 describe('the life of reactor instances', function () {
@@ -46,16 +54,42 @@ describe('the life of reactor instances', function () {
   });
 
   it('ends every process within 5 s when it is stopped, also in the middle of a run', async () => {
-    const reactor = await reactors.deploy('module.exports = async () => { while (1); }');
-    const running = reactor.invoke();
+    const reactor = await reactors.deploy('module.exports = async (req) => { while (req.args.loop); return {}; }');
+    const running = reactor.invoke({ loop: true });
     const below = reactorProcesses();
     expect(below).to.have.length(2);
-    await until(() => reactors.client.demand().length === 1);
+    await until(() => isBusy(stateOf(reactors.runtime, reactor.workload)!.ready[0]!));
     const begun = performance.now();
     await reactors.runtime.stop();
     expect(performance.now() - begun).to.be.below(5_000);
     expect(below.filter(isRunning)).to.deep.equal([]);
     expect((await running).kind).to.equal('crashed');
+  });
+
+  it('has ended the process of the code, also one that is only being loaded, once an instance says so', async () => {
+    const others = descendantsOf(process.pid);
+    const childProcesses = (): ProcessIdentity[] =>
+      descendantsOf(process.pid).filter(({ pid }) => !others.some((other) => other.pid === pid));
+    for (const breaksFirst of [false, true]) {
+      const workload = workloadOf('module.exports = async () => { while (1); }');
+      const replaced = Promise.withResolvers<void>();
+      const instance = new Instance({ workload, onStopped: () => replaced.resolve() });
+      expect(await instance.start()).to.equal(undefined);
+      const [first] = childProcesses();
+      const running = instance.invoke({
+        revision: workload.revision,
+        args: {},
+        traceId: 't',
+        timeoutMs: breaksFirst ? 100 : 10_000,
+      });
+      if (breaksFirst) await Promise.all([running, replaced.promise]);
+      const below = childProcesses();
+      expect(below.some(({ pid }) => pid === first!.pid)).to.equal(!breaksFirst);
+      expect(below).to.have.length(1);
+      await instance.kill();
+      expect(below.filter(isRunning)).to.deep.equal([]);
+      expect((await running).kind).to.equal(breaksFirst ? 'timed-out' : 'crashed');
+    }
   });
 
   it('replaces a revision without failing an invocation', async () => {
