@@ -2,6 +2,7 @@ import type { Caller } from '../domain/caller.ts';
 import type { ViolationCollector } from '../domain/errors.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Permission } from '../domain/permissions.ts';
+import type { Deprecation } from './deprecation.ts';
 
 /** A JSON Schema (2020-12), as the validator and the OpenAPI document both read it. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -64,7 +65,8 @@ export interface ApiReply {
  * none of the four can differ from the others.
  */
 export interface Route {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** `all`: every method, on the path and on whatever lies below it, for what is not served. */
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete' | 'all';
   /** As OpenAPI writes it: `/tokens/{id}`. */
   readonly path: string;
   readonly operationId: string;
@@ -73,6 +75,13 @@ export interface Route {
   readonly description?: string;
   /** What the caller must hold on some container at least; null: any valid key will do. */
   readonly permission: Permission | null;
+  /** Every answer of the operation says so, errors too. */
+  readonly deprecated?: Deprecation;
+  /**
+   * A POST, PUT or PATCH that changes nothing, such as a search: it may be repeated as it is, so no idempotency key
+   * makes its answers, which may hold plaintext, be kept.
+   */
+  readonly safe?: true;
   readonly parameters?: readonly Parameter[];
   readonly body?: RequestBody;
   /** By status; those that authentication, permission and schemas lead to need no mention. */

@@ -1,0 +1,27 @@
+import type { ApiReply } from './route.ts';
+import type { ApiContext } from './state.ts';
+
+/** An answer as it goes over the wire, so that it can be given again byte for byte. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent where the answer has no body. */
+  readonly body?: string;
+}
+
+/** Strips a reply of what its schema does not name, and writes it out. */
+export function renderAnswer(reply: ApiReply, filters: ReadonlyMap<number, (answer: unknown) => void>): Answer {
+  const { status, body, headers = {}, contentType = 'application/json', verbatim } = reply;
+  if (body === undefined) return { status, headers };
+  if (!verbatim) filters.get(status)?.(body);
+  const text = typeof body === 'string' && !contentType.includes('json') ? body : JSON.stringify(body);
+  return { status, headers: { ...headers, 'Content-Type': contentType }, body: text };
+}
+
+export function sendAnswer(ctx: ApiContext, { status, headers, body }: Answer): void {
+  ctx.status = status;
+  ctx.body = body ?? null;
+  // Koa makes an answer without a body a 204.
+  ctx.status = status;
+  ctx.set({ ...headers });
+}
