@@ -63,7 +63,8 @@ export function mayEver(holder: ReferenceHolder, permission: string): boolean {
 
 function covers(rule: ReferenceRule, token: ReferenceToken): boolean {
   if (rule.container !== undefined) return liesWithin(folders(token.container), folders(rule.container));
-  if (rule.conditions === undefined) return false;
+  // A rule without any condition is refused when it is made; one that came to be all the same opens nothing.
+  if (rule.conditions === undefined || rule.conditions.length === 0) return false;
   let unmet = rule.conditions.length;
   for (const condition of rule.conditions) if (isMet(condition, token)) unmet -= 1;
   return unmet === 0;

@@ -1,16 +1,16 @@
 import { listTokens as listRows, pageOfTokens } from '../../data/token-lists.ts';
-import type { TokenFilter, TokenScope } from '../../data/token-filters.ts';
+import type { TokenFilter } from '../../data/token-filters.ts';
 import type { TokenRow } from '../../data/tokens.ts';
-import { decideAccess, type Grants } from '../../domain/access.ts';
+import { decideAccess } from '../../domain/access.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { isContainer, normalizeContainer } from '../../domain/containers.ts';
 import { invalid } from '../../domain/errors.ts';
-import type { Permission } from '../../domain/permissions.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import { RequestBudget } from '../../expressions/request-budget.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import type { TokenParts } from './create.ts';
+import { scopesOf } from './scopes.ts';
 import { showToken } from './show.ts';
 import { parseFingerprint } from './vault.ts';
 
@@ -21,18 +21,6 @@ export interface TokenListFilter {
   container?: string;
   type?: string;
   fingerprint?: string;
-}
-
-/** The tokens that a permission reaches: the union of its rules, or all where the application holds it plainly. */
-function scopesOf(grants: Grants, permission: Permission): 'all' | TokenScope[] {
-  if (grants.permissions.includes(permission)) return 'all';
-  return grants.rules
-    .filter((rule) => rule.permissions.includes(permission))
-    .map(({ container, conditions }) =>
-      container === undefined
-        ? (conditions ?? [])
-        : [{ attribute: 'container', operator: 'starts_with', value: container }],
-    );
 }
 
 function containerOf(text: string | undefined): string | undefined {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import {
   type AccessRule,
   type Condition,
@@ -7,7 +6,6 @@ import {
   type Grants,
   holdsAnywhere,
   isWithin,
-  TRANSFORMS,
 } from '../../../src/domain/access.ts';
 import type { Permission } from '../../../src/domain/permissions.ts';
 
@@ -105,38 +103,5 @@ describe('access decisions', () => {
     expect(
       ['token:create', 'token:read', 'token:delete'].map((name) => holdsAnywhere(grants, name as Permission)),
     ).to.deep.equal([true, true, false]);
-  });
-});
-
-/** The same rules written another way: as sets of segments instead of prefixes of text. */
-function expectedTransform(grants: Grants, permission: Permission, container: string): string | undefined {
-  const segments = (path: string) => path.toLowerCase().split('/').filter(Boolean);
-  const covers = (scope: string) => segments(scope).every((segment, index) => segments(container)[index] === segment);
-  const deciding = [...grants.rules]
-    .filter((candidate) => candidate.permissions.includes(permission) && covers(candidate.container!))
-    .sort((left, right) => left.priority - right.priority)[0];
-  if (deciding) return deciding.transform;
-  if (!grants.permissions.includes(permission)) return undefined;
-  return permission === 'token:use' ? 'reveal' : 'mask';
-}
-
-describe('access decisions against a model', () => {
-  const segment = fc.constantFrom('a', 'b', 'ab', 'A');
-  const container = fc.array(segment, { maxLength: 3 }).map((list) => `/${list.map((name) => `${name}/`).join('')}`);
-  const permission = fc.constantFrom<Permission>('token:read', 'token:use', 'token:update');
-  const permissions = fc.uniqueArray(permission);
-  const rules = fc
-    .array(fc.record({ container, transform: fc.constantFrom(...TRANSFORMS), permissions }), { maxLength: 5 })
-    .map((list) => list.map((entry, index) => ({ ...entry, priority: index + 1 })));
-
-  it('agree', () => {
-    fc.assert(
-      fc.property(permissions, rules, permission, container, (plain, list, asked, where) => {
-        const grants = { permissions: plain, rules: list };
-        const decided = decideAccess(grants, asked, { id: 'any', container: where });
-        expect(decided).to.equal(expectedTransform(grants, asked, where));
-      }),
-      { numRuns: 500 },
-    );
   });
 });
