@@ -10,4 +10,6 @@ export interface Caller extends Grants {
   settings: TenantSettings;
   applicationId: string;
   applicationType: ApplicationType;
+  /** What the key's requests are counted under: its id, or for a key made for one reactor invocation its application's. */
+  keyId: string;
 }

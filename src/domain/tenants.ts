@@ -1,3 +1,5 @@
+import type { RateLimitQuota } from './rate-limit-quotas.ts';
+
 export const TENANT_TYPES = ['production', 'test'] as const;
 export type TenantType = (typeof TENANT_TYPES)[number];
 
@@ -9,6 +11,7 @@ export interface Quotas {
   detokenize: number;
   logRetentionSeconds: number;
   cvcRetentionSeconds: number;
+  rateLimit: RateLimitQuota;
 }
 
 /** What a tenant's own applications may change about it. */
@@ -30,6 +33,7 @@ export const DEFAULT_QUOTAS: Quotas = {
   detokenize: 5,
   logRetentionSeconds: 24 * 3600,
   cvcRetentionSeconds: 3600,
+  rateLimit: { plan: 'Default' },
 };
 
 export const DEFAULT_SETTINGS: TenantSettings = { deduplicateTokens: false, fingerprintTokens: true };

@@ -65,7 +65,7 @@ const GRACE_MS = 5_000;
 async function accessOf(database: Database, digest: string): Promise<AccessRecord | undefined> {
   const access = await findKeyAccess(database, digest);
   if (access === undefined) return undefined;
-  const { keyId: _, expiresAt, ...caller } = access;
+  const { expiresAt, ...caller } = access;
   return { caller, endsAt: expiresAt?.getTime() ?? Infinity };
 }
 

@@ -10,6 +10,7 @@ import type { ApplicationType } from '../../src/domain/applications.ts';
 import type { ApplicationDeclaration, TenantDeclaration } from '../../src/domain/declarations.ts';
 import type { Json } from '../../src/domain/json.ts';
 import { PERMISSION_NAMES, mayHold, type Permission } from '../../src/domain/permissions.ts';
+import type { RateLimitQuota } from '../../src/domain/rate-limit-quotas.ts';
 import { DEFAULT_QUOTAS, DEFAULT_SETTINGS } from '../../src/domain/tenants.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { createOperator } from '../../src/operator/operator.ts';
@@ -55,8 +56,8 @@ export interface TestVault {
   readonly database: Database;
   readonly dataDir: string;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
-  /** Puts a tenant through the internal API; gives its id. */
-  tenant(overrides?: Partial<TenantDeclaration>): Promise<string>;
+  /** Puts a tenant through the internal API; gives its id. Without `rateLimit`, its requests are not limited. */
+  tenant(overrides?: Partial<TenantDeclaration>, rateLimit?: RateLimitQuota): Promise<string>;
   /** Puts an application with one key through the internal API. Without access given, it has all its type may have. */
   application(options?: {
     tenantId?: string;
@@ -146,10 +147,14 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
     return read(await fetch(`${internalUrl}/internal${path}`, { method, headers, ...init }));
   }
 
-  async function tenant(overrides: Partial<TenantDeclaration> = {}): Promise<string> {
+  async function tenant(
+    overrides: Partial<TenantDeclaration> = {},
+    rateLimit: RateLimitQuota = { plan: 'Unlimited' },
+  ): Promise<string> {
     const id = randomUUID();
-    const declaration = { name: id, type: 'production', quotas: DEFAULT_QUOTAS, settings: DEFAULT_SETTINGS };
-    const { status } = await internal('PUT', `/tenants/${id}`, { ...declaration, ...overrides });
+    const declaration = { name: id, type: 'production', settings: DEFAULT_SETTINGS, ...overrides };
+    const quotas = { ...DEFAULT_QUOTAS, ...overrides.quotas, rateLimit };
+    const { status } = await internal('PUT', `/tenants/${id}`, { ...declaration, quotas });
     if (status !== 200) throw new Error(`tenant not put: ${status}`);
     return id;
   }

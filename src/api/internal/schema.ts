@@ -1,5 +1,11 @@
 import { CONDITION_ATTRIBUTES, CONDITION_OPERATORS, TRANSFORMS } from '../../domain/access.ts';
 import { APPLICATION_TYPES } from '../../domain/applications.ts';
+import {
+  CUSTOM_COUNTERS,
+  LIMITED_RESOURCES,
+  RATE_LIMIT_ACTIONS,
+  RATE_LIMIT_PLANS,
+} from '../../domain/rate-limit-quotas.ts';
 import { TENANT_TYPES } from '../../domain/tenants.ts';
 import type { Schema } from '../route.ts';
 import { textMap, uuid } from '../schemas/common.ts';
@@ -32,6 +38,21 @@ const accessRule = object(
   ['description', 'container', 'conditions'],
 );
 
+// Which members belong to which plan and action, the Tenant's own schema says.
+const rateLimit = object(
+  {
+    name: { type: 'string', minLength: 1 },
+    resource: { type: 'string', enum: LIMITED_RESOURCES },
+    applicationType: { type: 'string', enum: APPLICATION_TYPES },
+    counter: { type: 'string', enum: CUSTOM_COUNTERS },
+    requests: count,
+    windowSeconds: count,
+    action: { type: 'string', enum: RATE_LIMIT_ACTIONS },
+    blockSeconds: count,
+  },
+  ['resource', 'applicationType', 'blockSeconds'],
+);
+
 export const tenantDeclaration = object({
   name: text,
   type: { type: 'string', enum: TENANT_TYPES },
@@ -40,6 +61,9 @@ export const tenantDeclaration = object({
     detokenize: count,
     logRetentionSeconds: seconds,
     cvcRetentionSeconds: seconds,
+    rateLimit: object({ plan: { type: 'string', enum: RATE_LIMIT_PLANS }, rows: { type: 'array', items: rateLimit } }, [
+      'rows',
+    ]),
   }),
   settings: object({ deduplicateTokens: { type: 'boolean' }, fingerprintTokens: { type: 'boolean' } }),
 });

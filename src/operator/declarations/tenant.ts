@@ -1,8 +1,13 @@
 import { DEFAULT_TENANT } from '../../domain/declarations.ts';
 import type { TenantDeclaration } from '../../domain/declarations.ts';
+import type { RateLimitQuota } from '../../domain/rate-limit-quotas.ts';
 import { DEFAULT_QUOTAS, DEFAULT_SETTINGS } from '../../domain/tenants.ts';
 import { parseDurationSeconds } from '../durations.ts';
-import type { TenantResource } from '../kinds/tenant.ts';
+import type { TenantResource, TenantSpec } from '../kinds/tenant.ts';
+
+function rateLimitQuota({ quotas, rateLimits = [] }: TenantSpec): RateLimitQuota {
+  return quotas.rateLimit === 'Custom' ? { plan: 'Custom', rows: rateLimits } : { plan: quotas.rateLimit };
+}
 
 /** What the API is asked to hold for a Tenant. */
 export function buildTenantDeclaration({ metadata, spec }: TenantResource): TenantDeclaration {
@@ -14,6 +19,7 @@ export function buildTenantDeclaration({ metadata, spec }: TenantResource): Tena
       detokenize: spec.quotas.detokenize,
       logRetentionSeconds: parseDurationSeconds(spec.quotas.logRetention),
       cvcRetentionSeconds: parseDurationSeconds(spec.quotas.cvcRetention),
+      rateLimit: rateLimitQuota(spec),
     },
     settings: spec.settings,
   };

@@ -1,10 +1,19 @@
+import type { CustomRateLimit, RateLimitQuota } from '../../domain/rate-limit-quotas.ts';
 import type { TenantSettings, TenantType } from '../../domain/tenants.ts';
 import type { CustomResource, ResourceStatus } from '../sources/types.ts';
 
 /** As crds/tenants.yaml says, with defaults filled in. */
 export interface TenantSpec {
   type: TenantType;
-  quotas: { tokenize: number; detokenize: number; logRetention: string; cvcRetention: string };
+  quotas: {
+    tokenize: number;
+    detokenize: number;
+    logRetention: string;
+    cvcRetention: string;
+    rateLimit: RateLimitQuota['plan'];
+  };
+  /** With the plan `Custom` only. */
+  rateLimits?: CustomRateLimit[];
   settings: TenantSettings;
   namespaces?: { matchNames: string[] };
   deletionPolicy: DeletionPolicy;

@@ -89,7 +89,7 @@ async function admitReactor(parts: ReactParts, caller: Caller, reactor: Reactor)
     if (application === undefined) return undefined;
     const { id, type, permissions, rules, expiresAt } = application;
     return {
-      caller: { ...caller, applicationId: id, applicationType: type, permissions, rules },
+      caller: { ...caller, keyId: id, applicationId: id, applicationType: type, permissions, rules },
       endsAt: expiresAt?.getTime() ?? Infinity,
     };
   };

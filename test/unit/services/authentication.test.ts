@@ -7,7 +7,7 @@ import { type AccessRecord, type Authentication, createAuthentication } from '..
 
 const callerOf = (applicationId: string): Caller => ({
   ...{ tenantId: 'tenant', tenantType: 'production', quotas: DEFAULT_QUOTAS, settings: DEFAULT_SETTINGS },
-  ...{ applicationId, applicationType: 'private', permissions: ['token:read'], rules: [] },
+  ...{ keyId: 'key', applicationId, applicationType: 'private', permissions: ['token:read'], rules: [] },
 });
 
 async function refusal(attempt: Promise<Caller>): Promise<string> {

@@ -1,5 +1,12 @@
 import { expect } from 'chai';
+import { APPLICATION_TYPES } from '../../../../src/domain/applications.ts';
 import { PERMISSION_NAMES } from '../../../../src/domain/permissions.ts';
+import {
+  CUSTOM_COUNTERS,
+  LIMITED_RESOURCES,
+  RATE_LIMIT_ACTIONS,
+  RATE_LIMIT_PLANS,
+} from '../../../../src/domain/rate-limit-quotas.ts';
 import type { JsonObject } from '../../../../src/domain/json.ts';
 import { createAdmission } from '../../../../src/operator/schema/admission.ts';
 import { loadDefinitions } from '../../../../src/operator/schema/definitions.ts';
@@ -45,7 +52,7 @@ describe('the CRDs', () => {
   it('fill in defaults, of parents first', () => {
     expect(admit('Tenant', { quotas: { tokenize: 7 } }).spec).to.deep.equal({
       type: 'production',
-      quotas: { tokenize: 7, detokenize: 5, logRetention: '24h', cvcRetention: '1h' },
+      quotas: { tokenize: 7, detokenize: 5, logRetention: '24h', cvcRetention: '1h', rateLimit: 'Default' },
       settings: { deduplicateTokens: false, fingerprintTokens: true },
       deletionPolicy: 'Retain',
     });
@@ -70,11 +77,26 @@ describe('the CRDs', () => {
     ]);
   });
 
+  it('name the resources, counters and plans of rate limits as the domain does', () => {
+    const spec = definitionOf('Tenant').schema.properties?.['spec']?.properties;
+    const row = spec?.['rateLimits']?.items?.properties;
+    expect(spec?.['quotas']?.properties?.['rateLimit']?.enum).to.deep.equal(RATE_LIMIT_PLANS);
+    expect(row?.['resource']?.enum).to.deep.equal(LIMITED_RESOURCES);
+    expect(row?.['applicationType']?.enum).to.deep.equal(APPLICATION_TYPES);
+    expect(row?.['counter']?.enum).to.deep.equal(CUSTOM_COUNTERS);
+    expect(row?.['action']?.enum).to.deep.equal(RATE_LIMIT_ACTIONS);
+  });
+
+  it('refuse rate limits of one name twice, and rates that are none', () => {
+    const row = { name: 'all', counter: 'Key', requests: 1, windowSeconds: 1 };
+    const custom = (...rateLimits: object[]) => faults('Tenant', { quotas: { rateLimit: 'Custom' }, rateLimits });
+    expect(custom(row)).to.be.empty;
+    expect(custom(row, row)).to.have.length(1);
+    expect(custom({ ...row, requests: 0, windowSeconds: 0 })).to.have.length(2);
+    expect(custom()).to.have.length(1);
+  });
+
   it('refuse what nothing enforces yet', () => {
-    expect(faults('Tenant', { quotas: { rateLimit: 'Unlimited' }, rateLimits: [] })).to.have.members([
-      'spec.quotas.rateLimit is not a known field',
-      'spec.rateLimits is not a known field',
-    ]);
     expect(faults('Reactor', { code: 'x', egress: { allow: [] }, scaling: { engine: 'KEDA' } })).to.have.members([
       'spec.egress is not a known field',
       'spec.scaling.engine must be one of Builtin',
