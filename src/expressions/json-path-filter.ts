@@ -1,7 +1,7 @@
 import { type JSONPathQuery, jsonpath } from 'json-p3';
 import type { Json } from '../domain/json.ts';
-import { matchesPattern } from './i-regexp.ts';
-import { sizeOf } from './limits.ts';
+import { deepEqual, textComparisonCost } from './json-path-equality.ts';
+import { type CompiledPatterns, matchesPattern } from './i-regexp.ts';
 
 const { BooleanLiteral, FunctionExtension, InfixExpression, LogicalExpression } = jsonpath.expressions;
 const { NullLiteral, NumberLiteral, PrefixExpression, RelativeQuery, RootQuery, StringLiteral } = jsonpath.expressions;
@@ -11,7 +11,7 @@ type FilterExpression = jsonpath.expressions.FilterExpression;
 /** What a filter needs of the query that it stands in. */
 export interface FilterScope {
   readonly root: Json;
-  readonly remaining: number;
+  readonly patterns: CompiledPatterns;
   charge(units: number): void;
   select(query: JSONPathQuery, start: Json): Json[];
 }
@@ -21,6 +21,8 @@ type Value = Json | undefined;
 
 /** Whether a filter's expression is true of `current` (RFC 9535, section 2.3.5). */
 export function holds(expression: FilterExpression, current: Json, scope: FilterScope): boolean {
+  // A filter may be long and look at literals alone.
+  scope.charge(1);
   if (expression instanceof LogicalExpression) return holds(expression.expression, current, scope);
   if (expression instanceof PrefixExpression) return !holds(expression.right, current, scope);
   if (expression instanceof InfixExpression) {
@@ -86,41 +88,25 @@ function lengthOf(value: Value, scope: FilterScope): Value {
 function compare(left: Value, operator: string, right: Value, scope: FilterScope): boolean {
   switch (operator) {
     case '==':
-      return equal(left, right, scope);
+      return deepEqual(left, right, scope);
     case '!=':
-      return !equal(left, right, scope);
+      return !deepEqual(left, right, scope);
     case '<':
-      return less(left, right);
+      return less(left, right, scope);
     case '>':
-      return less(right, left);
+      return less(right, left, scope);
     case '<=':
-      return less(left, right) || equal(left, right, scope);
+      return less(left, right, scope) || deepEqual(left, right, scope);
     case '>=':
-      return less(right, left) || equal(left, right, scope);
+      return less(right, left, scope) || deepEqual(left, right, scope);
     default:
       return false;
   }
 }
 
-function less(left: Value, right: Value): boolean {
+function less(left: Value, right: Value, scope: FilterScope): boolean {
   if (typeof left === 'number' && typeof right === 'number') return left < right;
-  return typeof left === 'string' && typeof right === 'string' && left < right;
-}
-
-function equal(left: Value, right: Value, scope: FilterScope): boolean {
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return left === right;
-  // Charged in full beforehand: the same large value may be compared once for every node.
-  scope.charge(Math.min(sizeOf(left, scope.remaining), sizeOf(right, scope.remaining)) + 1);
-  return deepEqual(left, right);
-}
-
-function deepEqual(left: Json, right: Json): boolean {
-  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return left === right;
-  if (Array.isArray(left) || Array.isArray(right)) {
-    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((element, index) => deepEqual(element, right[index]!));
-  }
-  const names = Object.keys(left);
-  if (names.length !== Object.keys(right).length) return false;
-  return names.every((name) => Object.hasOwn(right, name) && deepEqual(left[name]!, right[name]!));
+  if (typeof left !== 'string' || typeof right !== 'string') return false;
+  scope.charge(textComparisonCost(left, right));
+  return left < right;
 }

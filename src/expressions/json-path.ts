@@ -1,6 +1,7 @@
 import { JSONPathEnvironment, type JSONPathQuery, jsonpath, TokenKind } from 'json-p3';
 import type { Json } from '../domain/json.ts';
 import { ExpressionFault } from './fault.ts';
+import type { CompiledPatterns } from './i-regexp.ts';
 import { holds } from './json-path-filter.ts';
 import type { Budget } from './limits.ts';
 
@@ -37,6 +38,7 @@ export function queryJsonPath(query: JSONPathQuery, root: Json, budget: Budget):
 /** One run of a query: what it and the queries within its filters share. */
 export class Evaluation {
   readonly root: Json;
+  readonly patterns: CompiledPatterns = new Map();
   readonly #budget: Budget;
   #visits = 0;
 
@@ -50,11 +52,6 @@ export class Evaluation {
     this.#visits += units;
     if (this.#visits > MAX_VISITS) throw new ExpressionFault('the path visits too many values');
     this.#budget.spend(units);
-  }
-
-  /** The work that may still be charged. */
-  get remaining(): number {
-    return MAX_VISITS - this.#visits;
   }
 
   select(query: JSONPathQuery, start: Json): Json[] {

@@ -54,7 +54,7 @@ export class Budget {
     if (this.#work > WORK_WORTH_TIMING && performance.now() > this.#deadline) {
       throw new ExpressionFault(`takes longer than ${MAX_RENDER_MS} ms to evaluate`);
     }
-    this.#request.spend(units);
+    this.#request.spend(units, this.#work);
   }
 
   /** Charges one evaluated string's result. */
@@ -62,6 +62,7 @@ export class Budget {
     const size = sizeOf(result, MAX_OUTPUT);
     this.#output += size;
     if (size > MAX_OUTPUT || this.#output > MAX_TEMPLATE_OUTPUT) throw new ExpressionFault('gives too large a result');
+    this.#request.emit(size, this.#output);
     this.spend(size);
   }
 }

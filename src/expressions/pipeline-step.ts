@@ -13,7 +13,7 @@ import { Digest, type Filter } from './filters/filter.ts';
 import { ownFilters } from './filters/registry.ts';
 import { runStandardFilter } from './standard-step.ts';
 import { type StandardFilter, standardFilters } from './filters/standard.ts';
-import type { Budget } from './limits.ts';
+import { type Budget, MAX_OUTPUT } from './limits.ts';
 
 /** One filter of an expression with its arguments. */
 export type Step =
@@ -95,7 +95,10 @@ export function runStep(step: Step, value: unknown, context: Context, liquid: Li
     const input = own.takesBytes ? (value as Json | Digest) : textOfDigest(value);
     if (input === null) return null;
     budget.spend(typeof input === 'string' ? input.length + 1 : 1);
-    return own.apply(input, args, budget);
+    const result = own.apply(input, args, budget);
+    // Encodings chained would double a text again and again.
+    if (typeof result === 'string' && result.length > MAX_OUTPUT) throw new ExpressionFault('gives too large a result');
+    return result;
   });
 }
 

@@ -1,10 +1,17 @@
 import { ExpressionFault } from './fault.ts';
 
 /** Milliseconds that the evaluation of all templates of one request may take together. */
-export const MAX_REQUEST_MS = 200;
+export const MAX_REQUEST_MS = 60;
+/** Characters that all evaluated strings of one request may grow to together. */
+export const MAX_REQUEST_OUTPUT = 8 * 1024 * 1024;
 
 // As for one template: below this much work, a missed deadline is the machine's.
 const WORK_WORTH_TIMING = 100_000;
+
+// What a template may use even though others have used up the rest, in units of work or characters, and for how much
+// longer: a page of masks shows the ordinary ones, whatever stands beside them.
+const SMALL_TEMPLATE = 10_000;
+const SMALL_TEMPLATES_MS = 20;
 
 /**
  * What all templates of one request may use together: each is short, but a page of a hundred masks is not. The clock
@@ -13,16 +20,30 @@ const WORK_WORTH_TIMING = 100_000;
 export class RequestBudget {
   readonly #deadline: number;
   #work = 0;
+  #output = 0;
 
   constructor(milliseconds = MAX_REQUEST_MS) {
     this.#deadline = performance.now() + milliseconds;
   }
 
-  /** Charges work of any of the templates. Throws ExpressionFault once they have taken too much together. */
-  spend(units: number): void {
+  /**
+   * Charges work of one of the templates, which has done `ofTemplate` in all. Throws ExpressionFault once they have taken
+   * too much together.
+   */
+  spend(units: number, ofTemplate: number): void {
     this.#work += units;
-    if (this.#work > WORK_WORTH_TIMING && performance.now() > this.#deadline) {
+    if (this.#work <= WORK_WORTH_TIMING) return;
+    const grace = ofTemplate > SMALL_TEMPLATE ? 0 : SMALL_TEMPLATES_MS;
+    if (performance.now() > this.#deadline + grace) {
       throw new ExpressionFault('takes longer to evaluate than one request may, its other expressions included');
+    }
+  }
+
+  /** Charges characters of output of one of the templates, which has given `ofTemplate` in all. */
+  emit(characters: number, ofTemplate: number): void {
+    this.#output += characters;
+    if (this.#output > MAX_REQUEST_OUTPUT && ofTemplate > SMALL_TEMPLATE) {
+      throw new ExpressionFault('gives more output than one request may, its other expressions included');
     }
   }
 }

@@ -1,5 +1,5 @@
 import { ExpressionFault } from './fault.ts';
-import { MAX_BRACKET_DEPTH, MAX_EXPRESSION_LENGTH } from './limits.ts';
+import { type Budget, MAX_BRACKET_DEPTH, MAX_EXPRESSION_LENGTH } from './limits.ts';
 
 /** A piece of a template string: text that stays, or the inside of one pair of braces. */
 export type Part = { text: string } | { expression: string };
@@ -15,8 +15,11 @@ export function isTemplate(text: string): boolean {
   return text.includes('{{') || text.includes('{%');
 }
 
-/** Splits a string into its parts. Throws ExpressionFault for tags, unclosed braces and what exceeds a limit. */
-export function scan(text: string, dialect: Dialect): Part[] {
+/**
+ * Splits a string into its parts, charging each expression as it is found: a text may hold a hundred thousand. Throws
+ * ExpressionFault for tags, unclosed braces and what exceeds a limit.
+ */
+export function scan(text: string, dialect: Dialect, budget: Budget): Part[] {
   const parts: Part[] = [];
   let position = 0;
   while (position < text.length) {
@@ -26,7 +29,9 @@ export function scan(text: string, dialect: Dialect): Part[] {
     if (literal !== '') parts.push({ text: literal });
     if (open === -1) break;
     const close = closingBraces(text, open + 2, dialect);
-    parts.push({ expression: text.slice(open + 2, close) });
+    const expression = text.slice(open + 2, close);
+    budget.read(expression);
+    parts.push({ expression });
     position = close + 2;
   }
   return dialect === 'value' ? controlWhitespace(parts) : parts;

@@ -12,7 +12,7 @@ export function evaluateText(
   evaluate: (expression: string) => Json,
 ): Json {
   if (!isTemplate(text)) return text;
-  const parts = scan(text, dialect);
+  const parts = scan(text, dialect, budget);
   const [only] = parts;
   if (parts.length === 1 && only !== undefined && 'expression' in only) {
     return evaluatePart(only.expression, budget, evaluate);
@@ -26,7 +26,6 @@ export function evaluateText(
 }
 
 function evaluatePart(expression: string, budget: Budget, evaluate: (expression: string) => Json): Json {
-  budget.read(expression);
   const result = evaluate(expression);
   budget.emit(result);
   return result;
@@ -40,9 +39,7 @@ export function visitExpressions(
   visit: (expression: string) => void,
 ): void {
   if (!isTemplate(text)) return;
-  for (const part of scan(text, dialect)) {
-    if ('text' in part) continue;
-    budget.read(part.expression);
-    visit(part.expression);
+  for (const part of scan(text, dialect, budget)) {
+    if ('expression' in part) visit(part.expression);
   }
 }

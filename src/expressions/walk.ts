@@ -18,21 +18,20 @@ export function mapStrings(template: Json, path: string, transform: (text: strin
   if (typeof template !== 'object' || template === null) return template;
   if (depth >= JSON_DEPTH) throw invalidExpression(path, new ExpressionFault(TOO_DEEP));
   if (Array.isArray(template)) {
-    return template.map((element, index) => mapStrings(element, childPath(path, index), transform, depth + 1));
+    return template.map((element, index) => mapStrings(element, shortPath(path, index), transform, depth + 1));
   }
   // fromEntries defines members, where an assignment to `__proto__` would set the prototype.
   return Object.fromEntries(
     Object.entries(template).map(([name, member]) => [
       name,
-      mapStrings(member, childPath(path, name), transform, depth + 1),
+      mapStrings(member, shortPath(path, name), transform, depth + 1),
     ]),
   );
 }
 
 /**
  * Calls `visit` for each string of `template` and records what it throws under the string's property path, which is cut
- * to MAX_PATH_LENGTH. Stops after
- * MAX_FAULTS of them: a template with more has one mistake many times.
+ * to MAX_PATH_LENGTH. Stops after MAX_FAULTS of them: a template with more has one mistake many times.
  */
 export function visitStrings(
   template: Json,
@@ -41,29 +40,42 @@ export function visitStrings(
   visit: (text: string, path: string) => void,
 ): void {
   let faults = 0;
-  for (const found of stringsIn(template, path, 0)) {
-    const at = found.path.slice(0, MAX_PATH_LENGTH);
+  everyString(template, path, 0, (at, text) => {
     try {
-      if (found.text === undefined) throw new ExpressionFault(TOO_DEEP);
-      visit(found.text, at);
+      if (text === undefined) throw new ExpressionFault(TOO_DEEP);
+      visit(text, at);
     } catch (error) {
       violations.add(at, faultMessage(error, UNREADABLE));
-      if (++faults === MAX_FAULTS) return;
+      faults++;
     }
-  }
+    return faults < MAX_FAULTS;
+  });
 }
 
-/** The strings of a template with their property paths; without a text where it is nested too deeply to be read. */
-function* stringsIn(template: Json, path: string, depth: number): Generator<{ path: string; text?: string }> {
-  if (typeof template === 'string') yield { path, text: template };
-  if (typeof template !== 'object' || template === null) return;
-  if (depth >= JSON_DEPTH) {
-    yield { path };
-  } else if (Array.isArray(template)) {
-    for (const [index, element] of template.entries()) yield* stringsIn(element, childPath(path, index), depth + 1);
-  } else {
-    for (const [name, member] of Object.entries(template)) yield* stringsIn(member, childPath(path, name), depth + 1);
+/**
+ * Calls `visit` with the property path of each string of a template, and with the string but where it is nested too
+ * deeply to be read. Stops, and gives false, once `visit` does.
+ */
+function everyString(
+  template: Json,
+  path: string,
+  depth: number,
+  visit: (path: string, text: string | undefined) => boolean,
+): boolean {
+  if (typeof template === 'string') return visit(path, template);
+  if (typeof template !== 'object' || template === null) return true;
+  if (depth >= JSON_DEPTH) return visit(path, undefined);
+  if (Array.isArray(template)) {
+    return template.every((element, index) => everyString(element, shortPath(path, index), depth + 1, visit));
   }
+  return Object.entries(template).every(([name, member]) =>
+    everyString(member, shortPath(path, name), depth + 1, visit),
+  );
+}
+
+/** Cut at every level: a name of half a megabyte would be copied into the path of each of a hundred thousand elements. */
+function shortPath(path: string, key: string | number): string {
+  return path.length >= MAX_PATH_LENGTH ? path : childPath(path, key).slice(0, MAX_PATH_LENGTH);
 }
 
 const MAX_FAULTS = 100;
@@ -75,6 +87,6 @@ const UNREADABLE = 'has an expression that cannot be read';
 function invalidExpression(path: string, error: unknown): DomainError {
   const message = faultMessage(error, UNREADABLE);
   return new DomainError('invalid', 'An expression cannot be evaluated.', {
-    violations: { [path.slice(0, MAX_PATH_LENGTH)]: [message] },
+    violations: { [path]: [message] },
   });
 }
