@@ -6,6 +6,7 @@ import type { JsonObject } from '../domain/json.ts';
 import { guardJson } from '../domain/json-guard.ts';
 import { readPrefixedHeader } from './middleware/headers.ts';
 import { readJsonBody } from './middleware/json-body.ts';
+import type { RateLimits } from './middleware/rate-limits.ts';
 import type { ApiReply, Parameter, Route } from './route.ts';
 import type { ApiContext } from './state.ts';
 import { type Check, compileAnswerFilter, compileBodyCheck, compileQueryCheck } from './validation/validator.ts';
@@ -16,6 +17,7 @@ export type Authenticate = (key: string | undefined) => Promise<Caller>;
 export interface MountOptions {
   readonly headerPrefixes: readonly string[];
   readonly authenticate: Authenticate;
+  readonly rateLimits: RateLimits;
 }
 
 function parameterSchema(parameters: readonly Parameter[], place: Parameter['in']): Record<string, unknown> {
@@ -46,6 +48,10 @@ function checkParams(params: Readonly<Record<string, string>>, check: Check): vo
 }
 
 function permit(caller: Caller, route: Route): void {
+  const { applicationType: type } = route;
+  if (type !== undefined && (caller.applicationType !== type || caller.sessionId !== undefined)) {
+    throw new DomainError('forbidden', `Only the key of a ${type} application can be used here.`);
+  }
   if (route.permission !== null && !holdsAnywhere(caller, route.permission)) {
     throw new DomainError('forbidden', `The application does not have the permission ${route.permission}.`);
   }
@@ -79,8 +85,10 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
   router[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
     const ctx = context as unknown as ApiContext;
     ctx.state.routePath = route.path;
-    const caller = await options.authenticate(readPrefixedHeader(ctx, options.headerPrefixes, 'API-KEY')?.value);
+    const key = readPrefixedHeader(ctx, options.headerPrefixes, 'API-KEY')?.value;
+    const caller = await options.authenticate(key);
     ctx.state.caller = caller;
+    await options.rateLimits.byCaller(ctx, caller, key!);
     permit(caller, route);
     const { params } = context as unknown as { params: Record<string, string> };
     checkParams(params, checkPath);
@@ -106,7 +114,7 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
 }
 
 /**
- * Mounts every route as the same stack: authenticate, permit, validate, act, present. Whether a permission reaches one
+ * Mounts every route as the same stack: authenticate, limit, permit, validate, act, present. Whether a permission reaches one
  * certain token is decided where the token is known, in the services.
  */
 export function mountRoutes(routes: readonly Route[], options: MountOptions): Router {

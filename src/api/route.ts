@@ -1,3 +1,4 @@
+import type { ApplicationType } from '../domain/applications.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { ViolationCollector } from '../domain/errors.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
@@ -75,6 +76,8 @@ export interface Route {
   readonly description?: string;
   /** What the caller must hold on some container at least; null: any valid key will do. */
   readonly permission: Permission | null;
+  /** The type of application whose own keys it takes, sessions left out; absent: any. */
+  readonly applicationType?: ApplicationType;
   /** Every answer of the operation says so, errors too. */
   readonly deprecated?: Deprecation;
   /**

@@ -58,18 +58,22 @@ function ruleCovers(rule: AccessRule, subject: AccessSubject): boolean {
   );
 }
 
+/** How a plain permission shows data: through masks; `token:use` hands plaintext to code. */
+export function transformOfPlain(permission: Permission): Transform {
+  return permission === 'token:use' ? 'reveal' : 'mask';
+}
+
 /**
  * The transform under which `permission` is granted on a token, or undefined when it is not granted.
  *
  * The first rule, in ascending priority, that lists the permission and covers the token decides. Where none does, a
- * plain permission of the application applies to every container, showing masks; `token:use` hands plaintext to code.
+ * plain permission of the application applies to every container.
  */
 export function decideAccess(grants: Grants, permission: Permission, subject: AccessSubject): Transform | undefined {
   for (const rule of grants.rules) {
     if (rule.permissions.includes(permission) && ruleCovers(rule, subject)) return rule.transform;
   }
-  if (!grants.permissions.includes(permission)) return undefined;
-  return permission === 'token:use' ? 'reveal' : 'mask';
+  return grants.permissions.includes(permission) ? transformOfPlain(permission) : undefined;
 }
 
 /** Whether the permission is granted on some container at all: what a route asks before it knows the token. */

@@ -9,6 +9,7 @@ const TYPE_CODES = { private: 'pvt', public: 'pub', management: 'mgt' } as const
   ApplicationType,
   string
 >;
+const SESSION_CODE = 'ses';
 const KEY = /^key_(?:prod|test)_(?:pvt|pub|mgt|ses)_[0-9A-Za-z]{49}$/;
 
 function base62(value: bigint, length: number): string {
@@ -27,20 +28,36 @@ function checksum(body: string): string {
  * without a look-up.
  */
 export function generateApplicationKey(tenant: TenantType, type: ApplicationType): string {
-  const prefix = `key_${tenant === 'test' ? 'test' : 'prod'}_${TYPE_CODES[type]}_`;
+  return generateKey(tenant, TYPE_CODES[type]);
+}
+
+/** A new key of a session, made as those of applications are. */
+export function generateSessionKey(tenant: TenantType): string {
+  return generateKey(tenant, SESSION_CODE);
+}
+
+/** Whether a plausible key says of itself that it is a session's. */
+export function isSessionKey(key: string): boolean {
+  return KEY.test(key) && key.split('_')[2] === SESSION_CODE;
+}
+
+function generateKey(tenant: TenantType, code: string): string {
+  const prefix = `key_${tenant === 'test' ? 'test' : 'prod'}_${code}_`;
   const body = prefix + base62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_LENGTH);
   return body + checksum(body);
 }
 
+/** Whether a key was brought from elsewhere: such keys have limits of their own (interface, section 5). */
+export function isLegacyKey(key: string): boolean {
+  return !key.includes('_prod_') && !key.includes('_test_');
+}
+
 /**
- * Whether a presented key may be looked up: a key of our own format with a right checksum, or a legacy key, brought
- * from elsewhere, which carries neither `_prod_` nor `_test_` (interface, section 5).
+ * Whether a presented key may be looked up: a key of our own format with a right checksum, or a legacy key.
  */
 export function isPlausibleApplicationKey(key: string): boolean {
-  if (key.includes('_prod_') || key.includes('_test_')) {
-    return KEY.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
-  }
-  return /^[\x21-\x7e]{16,256}$/.test(key);
+  if (isLegacyKey(key)) return /^[\x21-\x7e]{16,256}$/.test(key);
+  return KEY.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
 }
 
 /** What is stored of a key: SHA-256 in lower-case hex. A slow hash adds nothing to 256 random bits. */

@@ -15,8 +15,8 @@ export const LOG_ENTITY_TYPES = [
 ] as const;
 export type LogEntityType = (typeof LOG_ENTITY_TYPES)[number];
 
-/** Who acted: an application by its key, the control plane by a declaration, or the service itself. */
-export type LogActorType = 'application' | 'operator' | 'system';
+/** Who acted: an application or a session by its key, the control plane by a declaration, or the service itself. */
+export type LogActorType = 'application' | 'session' | 'operator' | 'system';
 
 /** One line of the audit log. Never holds token data; ids outlive what they name. */
 export interface LogEntry {

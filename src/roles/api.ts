@@ -2,10 +2,12 @@ import type { RequestListener } from 'node:http';
 import type Koa from 'koa';
 import { createApp } from '../api/app.ts';
 import { createInternalApp } from '../api/internal/app.ts';
+import { createRateLimits } from '../api/middleware/rate-limits.ts';
 import { applicationKeyRoutes } from '../api/routes/application-keys/index.ts';
 import { applicationRoutes } from '../api/routes/applications/index.ts';
 import { logRoutes } from '../api/routes/logs/index.ts';
 import { reactorRoutes } from '../api/routes/reactors/index.ts';
+import { sessionRoutes } from '../api/routes/sessions/index.ts';
 import { tokenRoutes } from '../api/routes/tokens/index.ts';
 import { listenForChanges } from '../data/changes.ts';
 import { createDataKeyStore } from '../data/data-keys.ts';
@@ -28,8 +30,10 @@ import { createAuthentication, type AccessRecord } from '../services/authenticat
 import { createChangeFeed } from '../services/change-feed.ts';
 import { createCursors } from '../services/cursors.ts';
 import { createReactorVault } from '../services/reactors/vault.ts';
+import { sessionAccess } from '../services/sessions/access.ts';
 import { createSweeper } from '../services/sweeper.ts';
 import { createTokenVault } from '../services/tokens/vault.ts';
+import { startRateLimiter } from './rate-limiter.ts';
 
 export interface ApiOptions {
   readonly database: Database;
@@ -44,6 +48,12 @@ export interface ApiOptions {
   /** What the control plane presents to the internal API. */
   readonly internalToken: string;
   readonly headerPrefixes: readonly string[];
+  /** Counters of rate limits are in memory where it is undefined. May hold a password. */
+  readonly redisUrl: string | undefined;
+  /** How many proxies in front of the API append to `X-Forwarded-For`. */
+  readonly trustedProxies: number;
+  /** Whether requests are counted by their address alone. */
+  readonly ipRateLimits: boolean;
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -92,7 +102,11 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const sealer = createSealer(dataKeys);
   const hasher = createKeyedHasher(dataKeys);
   const audit = createAudit((entries) => insertLogs(database, entries));
-  const authentication = createAuthentication({ findAccess: (digest) => accessOf(database, digest), clock });
+  const authentication = createAuthentication({
+    findAccess: (digest) => accessOf(database, digest),
+    findSession: (digest) => sessionAccess(database, digest),
+    clock,
+  });
   const cursors = createCursors(hasher);
   const changes = createChangeFeed();
   const client = createReactorClient();
@@ -120,12 +134,16 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     ...tokenRoutes({ ...tokens, cursors }),
     ...applicationRoutes(applications),
     ...applicationKeyRoutes(applications),
+    ...sessionRoutes({ database, clock }),
     ...reactorRoutes({ ...reactors, invocation }),
     ...logRoutes({ database, cursors }),
   ];
+  const { trustedProxies, ipRateLimits } = options;
+  const limiter = await startRateLimiter(options);
   const app = createApp({
     routes,
     authenticate: (key) => authentication.authenticate(key),
+    rateLimits: createRateLimits({ limiter, trustedProxies, ipRateLimits, metrics }),
     headerPrefixes,
     health,
     logger,

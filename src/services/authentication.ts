@@ -1,4 +1,4 @@
-import { digestOfKey, isPlausibleApplicationKey } from '../domain/application-keys.ts';
+import { digestOfKey, isPlausibleApplicationKey, isSessionKey } from '../domain/application-keys.ts';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -6,6 +6,10 @@ import type { Clock } from '../platform/clock.ts';
 /** What a key's digest stands for, and until when. */
 export interface AccessRecord {
   caller: Caller;
+  /** Other applications than the caller's own that the access follows. */
+  follows?: readonly string[];
+  /** Whether more access may come at any moment without being announced: then it is looked up for each request. */
+  isPending?: boolean;
   /** Earliest end of the key or of its application, in ms since the epoch; Infinity where neither ends. */
   endsAt: number;
 }
@@ -13,7 +17,7 @@ export interface AccessRecord {
 export interface Authentication {
   /** The caller that a key stands for. Every key that is not good fails alike, whatever the reason. */
   authenticate(key: string | undefined): Promise<Caller>;
-  /** Forgets what is known of an application's keys, so that the next request learns of a change. */
+  /** Forgets what is known of an application's keys and sessions, so that the next request learns of a change. */
   forgetApplication(applicationId: string): void;
   forgetAll(): void;
   /**
@@ -26,6 +30,8 @@ export interface Authentication {
 export interface AuthenticationOptions {
   /** Looks up an unexpired key of an unexpired application. */
   readonly findAccess: (digest: string) => Promise<AccessRecord | undefined>;
+  /** Looks up the key of an unexpired session. */
+  readonly findSession: (digest: string) => Promise<AccessRecord | undefined>;
   readonly clock: Clock;
 }
 
@@ -38,7 +44,8 @@ const CACHED_KEYS = 10_000;
 
 interface CacheEntry {
   record: Promise<AccessRecord | undefined>;
-  applicationId?: string;
+  /** The applications whose change ends it; unknown while the answer is under way. */
+  applicationIds?: readonly string[];
   askedAt: number;
 }
 
@@ -46,17 +53,18 @@ function refuse(): DomainError {
   return new DomainError('unauthenticated', 'A valid API key is required.');
 }
 
-export function createAuthentication({ findAccess, clock }: AuthenticationOptions): Authentication {
+export function createAuthentication({ findAccess, findSession, clock }: AuthenticationOptions): Authentication {
   const cache = new Map<string, CacheEntry>();
   const admitted = new Map<string, () => Promise<AccessRecord | undefined>>();
 
-  function ask(digest: string): CacheEntry {
-    const entry: CacheEntry = { record: admitted.get(digest)?.() ?? findAccess(digest), askedAt: clock.now() };
+  function ask(digest: string, find: typeof findAccess): CacheEntry {
+    const entry: CacheEntry = { record: admitted.get(digest)?.() ?? find(digest), askedAt: clock.now() };
     entry.record.then(
       (record) => {
-        entry.applicationId = record?.caller.applicationId;
-        // Unknown keys are not remembered: a key that is made next must work at once.
-        if (record === undefined && cache.get(digest) === entry) cache.delete(digest);
+        entry.applicationIds = record && [record.caller.applicationId, ...(record.follows ?? [])];
+        // Neither are remembered: a key that is made next, or a session that is authorized next, must work at once.
+        const mayChange = record === undefined || record.isPending === true;
+        if (mayChange && cache.get(digest) === entry) cache.delete(digest);
       },
       () => {
         if (cache.get(digest) === entry) cache.delete(digest);
@@ -74,7 +82,8 @@ export function createAuthentication({ findAccess, clock }: AuthenticationOption
       const digest = digestOfKey(key);
       const now = clock.now();
       const cached = cache.get(digest);
-      const entry = cached && now - cached.askedAt < FRESH_MS ? cached : ask(digest);
+      const entry =
+        cached && now - cached.askedAt < FRESH_MS ? cached : ask(digest, isSessionKey(key) ? findSession : findAccess);
       const record = await entry.record;
       if (record === undefined || record.endsAt <= clock.now()) throw refuse();
       return record.caller;
@@ -82,7 +91,7 @@ export function createAuthentication({ findAccess, clock }: AuthenticationOption
     forgetApplication(applicationId) {
       for (const [digest, entry] of cache) {
         // An answer under way may predate the change.
-        if (entry.applicationId === undefined || entry.applicationId === applicationId) cache.delete(digest);
+        if (entry.applicationIds?.includes(applicationId) ?? true) cache.delete(digest);
       }
     },
     forgetAll() {

@@ -8,16 +8,18 @@ import {
   type LogOperation,
 } from '../domain/logs.ts';
 
-/** Who an entry is written for: an application by its key, the control plane, or the service itself. */
+/** Who an entry is written for: an application or a session by its key, the control plane, or the service itself. */
 export interface Actor {
   tenantId: string;
   actorId: string | null;
   actorType: LogActorType;
 }
 
-/** The application that makes a request, as the log names it. */
-export function actorOf(caller: Caller): Actor {
-  return { tenantId: caller.tenantId, actorId: caller.applicationId, actorType: 'application' };
+/** Who makes a request, as the log names it. */
+export function actorOf({ tenantId, applicationId, sessionId }: Caller): Actor {
+  return sessionId === undefined
+    ? { tenantId, actorId: applicationId, actorType: 'application' }
+    : { tenantId, actorId: sessionId, actorType: 'session' };
 }
 
 /** The control plane, acting on a tenant. */

@@ -2,6 +2,7 @@ import { sweepExpiredApplications } from '../data/applications.ts';
 import { destroyDueDataKeys } from '../data/data-keys.ts';
 import type { Database, Queryable } from '../data/database.ts';
 import { dropLogPartitions, makeLogPartitions } from '../data/logs.ts';
+import { sweepExpiredSessions } from '../data/sessions.ts';
 import { clearExpiredCvcs, sweepExpiredTokens, sweepOrphanedTokens } from '../data/token-expiry.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -39,7 +40,7 @@ async function inBatches(remove: (queryable: Queryable, limit: number) => Promis
 }
 
 /**
- * Removes what has expired: tokens, card verification codes and the data keys that sealed them, applications, and logs
+ * Removes what has expired: tokens, card verification codes and the data keys that sealed them, sessions, applications, and logs
  * past every retention; and tokens that a deleted tenant left behind. Readers are already kept from all of it; several replicas may sweep at once.
  */
 export function createSweeper({
@@ -63,6 +64,7 @@ export function createSweeper({
     ['data_key', destroyDataKeys],
     ['token', () => inBatches(sweepExpiredTokens, database)],
     ['orphaned_token', () => inBatches(sweepOrphanedTokens, database)],
+    ['session', () => inBatches(sweepExpiredSessions, database)],
     ['application', () => sweepExpiredApplications(database)],
     ['log_partition', () => dropLogPartitions(database)],
   ];

@@ -22,7 +22,7 @@ const PROBLEM_DESCRIPTIONS: Record<number, string> = {
 function stackStatuses(route: Route): number[] {
   const statuses = [401, 500, 503];
   if (route.body || route.parameters?.some((parameter) => parameter.in === 'query')) statuses.push(400);
-  if (route.permission !== null) statuses.push(403);
+  if (route.permission !== null || route.applicationType !== undefined) statuses.push(403);
   if (route.path.includes('{')) statuses.push(404);
   if (route.body) statuses.push(413, 415);
   return statuses;
@@ -52,7 +52,8 @@ function describeResponses(route: Route, traceHeader: object): Record<string, un
 }
 
 function describeOperation(route: Route, traceHeader: object): Record<string, unknown> {
-  const needs = route.permission === null ? 'Any valid key.' : `Permission: \`${route.permission}\`.`;
+  const anyKey = `Any valid key${route.applicationType === undefined ? '' : ` of a ${route.applicationType} application`}.`;
+  const needs = route.permission === null ? anyKey : `Permission: \`${route.permission}\`.`;
   return {
     operationId: route.operationId,
     tags: [route.tag],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { digestOfKey, generateApplicationKey } from '../../../src/domain/application-keys.ts';
+import { digestOfKey, generateApplicationKey, generateSessionKey } from '../../../src/domain/application-keys.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { DEFAULT_QUOTAS, DEFAULT_SETTINGS } from '../../../src/domain/tenants.ts';
@@ -21,17 +21,23 @@ describe('authentication', () => {
   const key = generateApplicationKey('production', 'private');
   let now: number;
   let lookups: number;
+  let sessionLookups: number;
   let records: Map<string, AccessRecord>;
   let authentication: Authentication;
 
   beforeEach(() => {
     now = 1_000_000;
     lookups = 0;
+    sessionLookups = 0;
     records = new Map([[digestOfKey(key), { caller: callerOf('a'), endsAt: Infinity }]]);
     authentication = createAuthentication({
       clock: { now: () => now },
       findAccess: async (digest) => {
         lookups++;
+        return records.get(digest);
+      },
+      findSession: async (digest) => {
+        sessionLookups++;
         return records.get(digest);
       },
     });
@@ -72,7 +78,11 @@ describe('authentication', () => {
   it('does not keep an answer that was under way when the change was announced', async () => {
     const slow = Promise.withResolvers<AccessRecord | undefined>();
     const answers = [slow.promise, Promise.resolve(undefined)];
-    authentication = createAuthentication({ clock: { now: () => now }, findAccess: () => answers.shift()! });
+    authentication = createAuthentication({
+      clock: { now: () => now },
+      findAccess: () => answers.shift()!,
+      findSession: async () => undefined,
+    });
     const early = authentication.authenticate(key);
     authentication.forgetApplication('a');
     slow.resolve({ caller: callerOf('a'), endsAt: Infinity });
@@ -95,6 +105,7 @@ describe('authentication', () => {
         if (fails) throw new DomainError('unavailable', 'Postgres is unreachable');
         return { caller: callerOf('a'), endsAt: Infinity };
       },
+      findSession: async () => undefined,
     });
     expect(await refusal(authentication.authenticate(key))).to.match(/^unavailable/);
     fails = false;
@@ -115,6 +126,41 @@ describe('authentication', () => {
     );
     expect(new Set(await Promise.all(refusals))).to.have.property('size', 1);
     expect(lookups).to.equal(1);
+  });
+
+  describe('of a session', () => {
+    const sessionKey = generateSessionKey('production');
+    const record = (overrides: Partial<AccessRecord> = {}): AccessRecord => ({
+      caller: { ...callerOf('public'), sessionId: 's' },
+      endsAt: Infinity,
+      ...overrides,
+    });
+
+    it('looks it up among sessions alone, once for many requests', async () => {
+      records.set(digestOfKey(sessionKey), record({ follows: ['private'] }));
+      await authentication.authenticate(sessionKey);
+      expect(await authentication.authenticate(sessionKey)).to.have.property('sessionId', 's');
+      expect([lookups, sessionLookups]).to.deep.equal([0, 1]);
+    });
+
+    it('asks each time as long as it may be authorized at any moment', async () => {
+      records.set(digestOfKey(sessionKey), record({ isPending: true }));
+      await authentication.authenticate(sessionKey);
+      records.set(digestOfKey(sessionKey), record({ caller: { ...callerOf('public'), sessionId: 'authorized' } }));
+      expect(await authentication.authenticate(sessionKey)).to.have.property('sessionId', 'authorized');
+    });
+
+    for (const applicationId of ['public', 'private']) {
+      it(`forgets it with the ${applicationId} application that it comes from`, async () => {
+        records.set(digestOfKey(sessionKey), record({ follows: ['private'] }));
+        await authentication.authenticate(sessionKey);
+        records.clear();
+        authentication.forgetApplication('another');
+        await authentication.authenticate(sessionKey);
+        authentication.forgetApplication(applicationId);
+        expect(await refusal(authentication.authenticate(sessionKey))).to.match(/^unauthenticated/);
+      });
+    }
   });
 
   describe('of a key that is admitted for one invocation', () => {

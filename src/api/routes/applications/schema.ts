@@ -6,7 +6,7 @@ import { instant, uuid } from '../../schemas/common.ts';
 import { applicationKey } from '../application-keys/schema.ts';
 
 // Which of them fit which application type is a rule of the domain.
-const permissions: Schema = { type: 'array', items: { type: 'string', enum: PERMISSION_NAMES }, maxItems: 100 };
+export const permissions: Schema = { type: 'array', items: { type: 'string', enum: PERMISSION_NAMES }, maxItems: 100 };
 
 const condition: Schema = {
   type: 'object',
@@ -32,7 +32,7 @@ const accessRule: Schema = {
 };
 
 const name: Schema = { type: 'string', minLength: 1, maxLength: APPLICATION_LIMITS.nameLength };
-const rules: Schema = { type: 'array', items: accessRule, maxItems: 200 };
+export const accessRules: Schema = { type: 'array', items: accessRule, maxItems: 200 };
 
 export const createApplication: Schema = {
   type: 'object',
@@ -41,7 +41,7 @@ export const createApplication: Schema = {
     name,
     type: { type: 'string', enum: APPLICATION_TYPES },
     permissions,
-    rules,
+    rules: accessRules,
     expires_at: { type: ['string', 'null'], maxLength: 64, description: 'ISO 8601; the application is deleted then.' },
     create_key: { type: 'boolean', description: 'Whether a key is created and answered in `key`. Default: true.' },
   },
@@ -50,7 +50,7 @@ export const createApplication: Schema = {
 export const updateApplication: Schema = {
   type: 'object',
   required: ['name'],
-  properties: { name, permissions, rules },
+  properties: { name, permissions, rules: accessRules },
 };
 
 export const application: Schema = {

@@ -1,0 +1,131 @@
+import type { AccessRule, Grants } from '../domain/access.ts';
+import type { ApplicationType } from '../domain/applications.ts';
+import type { LogEntry } from '../domain/logs.ts';
+import type { Permission } from '../domain/permissions.ts';
+import type { Session, SessionGrant } from '../domain/sessions.ts';
+import type { Quotas, TenantSettings, TenantType } from '../domain/tenants.ts';
+import type { Queryable, Statement } from './database.ts';
+import { insertLogEntries, logParameters } from './logs.ts';
+
+/** A session to store: digests, SHA-256 in lower-case hex, stand for its key and its nonce. */
+export interface NewSession extends Session {
+  keyDigest: string;
+  nonceDigest: string;
+}
+
+const INSERT: Statement = {
+  name: 'insert-session',
+  text: `
+    with created as (
+      insert into sessions (tenant_id, session_id, application_id, key_digest, nonce_digest, created_at, expires_at)
+      values ($1, $2, $3, decode($4, 'hex'), decode($5, 'hex'), $6, $7)
+    ), logged as (${insertLogEntries(8, 'true')})
+    select 1`,
+};
+
+/** Stores a new session, which may do nothing yet. */
+export async function insertSession(queryable: Queryable, session: NewSession, log: LogEntry): Promise<void> {
+  const { tenantId, id, applicationId, keyDigest, nonceDigest, createdAt, expiresAt } = session;
+  const values = [tenantId, id, applicationId, keyDigest, nonceDigest, createdAt, expiresAt];
+  await queryable.run(INSERT, [...values, ...logParameters([log])]);
+}
+
+const FIND_BY_NONCE: Statement = {
+  name: 'find-session-by-nonce',
+  text: `
+    select session_id as "id", authorized_by is not null as "isAuthorized" from sessions
+    where tenant_id = $1 and nonce_digest = decode($2, 'hex') and expires_at > now()`,
+};
+
+/** The unexpired session of the tenant with this nonce, and whether the nonce has been used. */
+export async function findSessionByNonce(
+  queryable: Queryable,
+  tenantId: string,
+  nonceDigest: string,
+): Promise<{ id: string; isAuthorized: boolean } | undefined> {
+  const [session] = await queryable.run<{ id: string; isAuthorized: boolean }>(FIND_BY_NONCE, [tenantId, nonceDigest]);
+  return session;
+}
+
+const AUTHORIZE: Statement = {
+  name: 'authorize-session',
+  text: `
+    with authorized as (
+      update sessions
+      set authorized_by = $3, permissions = $4, rules = $5, expires_at = coalesce($6, expires_at)
+      where tenant_id = $1 and session_id = $2 and authorized_by is null and expires_at > now()
+      returning session_id
+    ), logged as (${insertLogEntries(7, 'exists (select from authorized)')})
+    select session_id from authorized`,
+};
+
+/** Gives a session its access; of several at once, one does. False where it has some already, or has ended. */
+export async function authorizeSession(
+  queryable: Queryable,
+  tenantId: string,
+  id: string,
+  { authorizedBy, permissions, rules, expiresAt }: SessionGrant,
+  log: LogEntry,
+): Promise<boolean> {
+  const values = [tenantId, id, authorizedBy, permissions, JSON.stringify(rules), expiresAt];
+  return (await queryable.run(AUTHORIZE, [...values, ...logParameters([log])])).length > 0;
+}
+
+/** Everything that a session's key decides. */
+export interface SessionAccess {
+  tenantId: string;
+  tenantType: TenantType;
+  quotas: Quotas;
+  settings: TenantSettings;
+  sessionId: string;
+  applicationId: string;
+  applicationType: ApplicationType;
+  permissions: Permission[];
+  rules: AccessRule[];
+  /** The application that authorized it, and what that one may do now; null: none has. */
+  authorizer: ({ id: string } & Grants) | null;
+  /** When the access ends, by the session or an application that it depends on, whichever is first. */
+  expiresAt: Date;
+}
+
+// least() passes over nulls.
+const FIND_ACCESS: Statement = {
+  name: 'find-session-access',
+  text: `
+    select t.tenant_id as "tenantId", t.type as "tenantType", t.quotas, t.settings,
+      s.session_id as "sessionId", s.permissions, s.rules,
+      c.application_id as "applicationId", c.type as "applicationType",
+      case when a.application_id is not null then
+        jsonb_build_object('id', a.application_id, 'permissions', a.permissions, 'rules', a.rules)
+      end as authorizer,
+      least(s.expires_at, c.expires_at, a.expires_at) as "expiresAt"
+    from sessions s
+    join tenants t on t.tenant_id = s.tenant_id
+    join applications c on c.tenant_id = s.tenant_id and c.application_id = s.application_id
+    left join applications a on a.tenant_id = s.tenant_id and a.application_id = s.authorized_by
+    where s.key_digest = decode($1, 'hex') and least(s.expires_at, c.expires_at, a.expires_at) > now()`,
+};
+
+/** What the session with this digest of a key may do; undefined where it is unknown or has ended. */
+export async function findSessionAccess(queryable: Queryable, digest: string): Promise<SessionAccess | undefined> {
+  const [access] = await queryable.run<SessionAccess>(FIND_ACCESS, [digest]);
+  return access;
+}
+
+const SWEEP: Statement = {
+  text: `
+    with due as (
+      select tenant_id, session_id from sessions where expires_at <= now() order by expires_at limit $1
+      for update skip locked
+    ), removed as (
+      delete from sessions s using due d where s.tenant_id = d.tenant_id and s.session_id = d.session_id
+      returning s.session_id
+    )
+    select count(*)::integer as count from removed`,
+};
+
+/** Removes at most `limit` sessions that have ended; gives how many. */
+export async function sweepExpiredSessions(queryable: Queryable, limit: number): Promise<number> {
+  const [row] = await queryable.run<{ count: number }>(SWEEP, [limit]);
+  return row!.count;
+}
