@@ -1,0 +1,97 @@
+import type { Queryable, Statement } from './database.ts';
+
+/** What an idempotency key stands for: an application's or a session's own use of it. */
+export interface IdempotencySlot {
+  tenantId: string;
+  /** The application, or the session. */
+  ownerId: string;
+  keyHash: Buffer;
+}
+
+/** One attempt at a request, and the slot that it holds while it is under way. */
+export interface Claim extends IdempotencySlot {
+  /** UUID. */
+  claim: string;
+}
+
+function slotValues({ tenantId, ownerId, keyHash }: IdempotencySlot): unknown[] {
+  return [tenantId, ownerId, keyHash];
+}
+
+const IN_SLOT = 'a.tenant_id = $1 and a.owner_id = $2 and a.key_hash = $3';
+
+// Gives no row where another one has claimed the slot since this statement began: the select does not see it yet.
+const CLAIM: Statement = {
+  name: 'claim-idempotency-key',
+  text: `
+    with claimed as (
+      insert into idempotent_answers as a (tenant_id, owner_id, key_hash, claim, expires_at)
+      values ($1, $2, $3, $4, now() + make_interval(secs => $5))
+      on conflict (tenant_id, owner_id, key_hash) do update
+      set claim = excluded.claim, answer = null, expires_at = excluded.expires_at
+      where a.expires_at <= now()
+      returning a.claim
+    )
+    select true as claimed, null::bytea as answer from claimed
+    union all
+    select false, a.answer from idempotent_answers a where ${IN_SLOT} and not exists (select from claimed)`,
+};
+
+/** The slot is this attempt's now; or another attempt is under way; or the sealed answer of an earlier one is there. */
+export type ClaimOutcome = 'claimed' | 'under-way' | { answer: Buffer };
+
+/** Claims a slot for at most `leaseSeconds`, by the database's clock, unless it is taken. One statement, in every case. */
+export async function claimSlot(queryable: Queryable, claim: Claim, leaseSeconds: number): Promise<ClaimOutcome> {
+  const values = [...slotValues(claim), claim.claim, leaseSeconds];
+  const [found] = await queryable.run<{ claimed: boolean; answer: Buffer | null }>(CLAIM, values);
+  if (found?.claimed) return 'claimed';
+  return found?.answer ? { answer: found.answer } : 'under-way';
+}
+
+const STORE: Statement = {
+  name: 'store-idempotent-answer',
+  text: `
+    update idempotent_answers a set answer = $5, expires_at = now() + make_interval(secs => $6)
+    where ${IN_SLOT} and a.claim = $4 and a.answer is null
+    returning a.claim`,
+};
+
+/** Stores the sealed answer of an attempt. False where its lease ran out and another took the slot, or a sweep did. */
+export async function storeAnswer(
+  queryable: Queryable,
+  claim: Claim,
+  answer: Buffer,
+  retentionSeconds: number,
+): Promise<boolean> {
+  const values = [...slotValues(claim), claim.claim, answer, retentionSeconds];
+  return (await queryable.run(STORE, values)).length > 0;
+}
+
+const RELEASE: Statement = {
+  name: 'release-idempotency-key',
+  text: `delete from idempotent_answers a where ${IN_SLOT} and a.claim = $4`,
+};
+
+/** Frees the slot of an attempt that came to nothing. */
+export async function releaseSlot(queryable: Queryable, claim: Claim): Promise<void> {
+  await queryable.run(RELEASE, [...slotValues(claim), claim.claim]);
+}
+
+const SWEEP: Statement = {
+  text: `
+    with due as (
+      select tenant_id, owner_id, key_hash from idempotent_answers where expires_at <= now()
+      order by expires_at limit $1 for update skip locked
+    ), removed as (
+      delete from idempotent_answers a using due d
+      where a.tenant_id = d.tenant_id and a.owner_id = d.owner_id and a.key_hash = d.key_hash
+      returning a.claim
+    )
+    select count(*)::integer as count from removed`,
+};
+
+/** Removes at most `limit` rows that are past their time; gives how many. */
+export async function sweepIdempotentAnswers(queryable: Queryable, limit: number): Promise<number> {
+  const [row] = await queryable.run<{ count: number }>(SWEEP, [limit]);
+  return row!.count;
+}
