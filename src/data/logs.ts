@@ -95,17 +95,38 @@ export async function makeLogPartitions(queryable: Queryable, hoursAhead: number
   return row!.count;
 }
 
-const DROP_PARTITIONS: Statement = {
+// What no tenant's retention reaches back to.
+const OLDEST = `
+  now() - make_interval(secs => (
+    select coalesce(max((quotas ->> 'logRetentionSeconds')::float8), 0) from tenants
+  ))`;
+
+const DROP_PARTITION: Statement = { text: `select drop_log_partitions(${OLDEST}) as count` };
+
+/**
+ * Drops the partitions that are past the log retention of every tenant, each by itself; gives how many. Throws
+ * 'unavailable' where a reader holds the log so long that others would have to wait for the drop.
+ */
+export async function dropLogPartitions(queryable: Queryable): Promise<number> {
+  for (let dropped = 0; ; dropped++) {
+    const [row] = await queryable.run<{ count: number }>(DROP_PARTITION);
+    if (row!.count === 0) return dropped;
+  }
+}
+
+const CLEAR_UNPARTITIONED: Statement = {
   text: `
-    select drop_log_partitions(
-      now() - make_interval(secs => (
-        select coalesce(max((quotas ->> 'logRetentionSeconds')::float8), 0) from tenants
+    with removed as (
+      delete from logs_default where ctid = any (array(
+        select ctid from logs_default where created_at < ${OLDEST} order by created_at limit $1 for update skip locked
       ))
-    ) as count`,
+      returning log_id
+    )
+    select count(*)::integer as count from removed`,
 };
 
-/** Drops the partitions that are past the log retention of every tenant; gives how many. */
-export async function dropLogPartitions(queryable: Queryable): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(DROP_PARTITIONS);
+/** Removes at most `limit` entries past every retention from hours that have no partition; gives how many. */
+export async function clearUnpartitionedLogs(queryable: Queryable, limit: number): Promise<number> {
+  const [row] = await queryable.run<{ count: number }>(CLEAR_UNPARTITIONED, [limit]);
   return row!.count;
 }

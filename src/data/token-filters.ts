@@ -31,7 +31,15 @@ export class Parameters {
 
 /** The condition under which `tokens t` is in the list. Values go into `parameters`, never into the text. */
 export function tokenFilterCondition(filter: TokenFilter, parameters: Parameters): string {
-  const conditions = [`t.tenant_id = ${parameters.add(filter.tenantId)}`, UNEXPIRED];
+  return `${matchCondition(filter, parameters)}\n      and ${UNEXPIRED}`;
+}
+
+/**
+ * The condition under which `tokens t`, expired or not, matches the filter. Of tenant, container and type alone where
+ * the filter asks for nothing else, so that it then holds of anything that has these columns.
+ */
+export function matchCondition(filter: TokenFilter, parameters: Parameters): string {
+  const conditions = [`t.tenant_id = ${parameters.add(filter.tenantId)}`];
   if (filter.scopes !== 'all') conditions.push(anyScope(filter.scopes, parameters));
   if (filter.ids !== undefined) conditions.push(`t.token_id = any (${parameters.add(filter.ids)}::text[])`);
   if (filter.container !== undefined) {
@@ -44,14 +52,14 @@ export function tokenFilterCondition(filter: TokenFilter, parameters: Parameters
   return conditions.join('\n      and ');
 }
 
-function anyScope(scopes: readonly TokenScope[], parameters: Parameters): string {
+export function anyScope(scopes: readonly TokenScope[], parameters: Parameters): string {
   // A scope without conditions covers nothing, as in decideAccess.
   const covering = scopes.filter((scope) => scope.length > 0);
   if (covering.length === 0) return 'false';
   return `(${covering.map((scope) => allConditions(scope, parameters)).join(' or ')})`;
 }
 
-function allConditions(scope: TokenScope, parameters: Parameters): string {
+export function allConditions(scope: TokenScope, parameters: Parameters): string {
   const conditions = scope.map(({ attribute, operator, value }) => {
     const column = attribute === 'id' ? 't.token_id' : 't.container';
     const wanted = parameters.add(attribute === 'id' ? value : value.toLowerCase());

@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts';
+import { countTokens } from './token-counts.ts';
 import { Parameters, tokenFilterCondition, type TokenFilter } from './token-filters.ts';
 import { CVC_JOIN, TOKEN_COLUMNS, type TokenRow } from './tokens.ts';
 
@@ -8,7 +9,42 @@ export interface TokenPosition {
   id: string;
 }
 
-// The statements here have no name: each is planned for its filters and their values.
+interface Slice {
+  after?: TokenPosition;
+  offset?: number;
+  limit: number;
+}
+
+/**
+ * Newest first, ties by id. Which tokens are in the slice is settled first, on an index that has what most lists are
+ * narrowed by: only rows that are shown are read, however many lie before them.
+ */
+async function sliceOfTokens(queryable: Queryable, filter: TokenFilter, slice: Slice): Promise<TokenRow[]> {
+  const parameters = new Parameters();
+  // States the predicate of that index; it holds for every token.
+  const conditions = [tokenFilterCondition(filter, parameters), `t.created_at > '-infinity'`];
+  if (slice.after !== undefined) {
+    const { createdAt, id } = slice.after;
+    conditions.push(
+      `(t.created_at, t.token_id) < (${parameters.add(createdAt)}::timestamptz, ${parameters.add(id)}::text)`,
+    );
+  }
+  const text = `
+    select ${TOKEN_COLUMNS}
+    from (
+      select t.tenant_id, t.token_id
+      from tokens t
+      where ${conditions.join(' and ')}
+      order by t.created_at desc, t.token_id desc
+      limit ${parameters.add(slice.limit)} offset ${parameters.add(slice.offset ?? 0)}
+    ) listed
+    cross join lateral (
+      select * from tokens where tenant_id = listed.tenant_id and token_id = listed.token_id limit 1
+    ) t ${CVC_JOIN}
+    order by t.created_at desc, t.token_id desc`;
+  // Without a name: planned for its filters and their values.
+  return queryable.run<TokenRow>({ text }, parameters.values);
+}
 
 /** Newest first, ties by id. */
 export async function listTokens(
@@ -16,21 +52,7 @@ export async function listTokens(
   filter: TokenFilter,
   page: { after?: TokenPosition; limit: number },
 ): Promise<TokenRow[]> {
-  const parameters = new Parameters();
-  const conditions = [tokenFilterCondition(filter, parameters)];
-  if (page.after !== undefined) {
-    const { createdAt, id } = page.after;
-    conditions.push(
-      `(t.created_at, t.token_id) < (${parameters.add(createdAt)}::timestamptz, ${parameters.add(id)}::text)`,
-    );
-  }
-  const text = `
-    select ${TOKEN_COLUMNS}
-    from tokens t ${CVC_JOIN}
-    where ${conditions.join(' and ')}
-    order by t.created_at desc, t.token_id desc
-    limit ${parameters.add(page.limit)}`;
-  return queryable.run<TokenRow>({ text }, parameters.values);
+  return sliceOfTokens(queryable, filter, page);
 }
 
 /** One page, counted from 1, newest first, with the exact number of tokens in all. */
@@ -39,18 +61,9 @@ export async function pageOfTokens(
   filter: TokenFilter,
   { page, size }: { page: number; size: number },
 ): Promise<{ rows: TokenRow[]; total: number }> {
-  const counted = new Parameters();
-  const count = `select count(*)::float8 as total from tokens t where ${tokenFilterCondition(filter, counted)}`;
-  const parameters = new Parameters();
-  const text = `
-    select ${TOKEN_COLUMNS}
-    from tokens t ${CVC_JOIN}
-    where ${tokenFilterCondition(filter, parameters)}
-    order by t.created_at desc, t.token_id desc
-    limit ${parameters.add(size)} offset ${parameters.add((page - 1) * size)}`;
-  const [totals, rows] = await Promise.all([
-    queryable.run<{ total: number }>({ text: count }, counted.values),
-    queryable.run<TokenRow>({ text }, parameters.values),
+  const [total, rows] = await Promise.all([
+    countTokens(queryable, filter),
+    sliceOfTokens(queryable, filter, { offset: (page - 1) * size, limit: size }),
   ]);
-  return { rows, total: totals[0]!.total };
+  return { rows, total };
 }

@@ -1,7 +1,8 @@
 import { sweepExpiredApplications } from '../data/applications.ts';
 import { destroyDueDataKeys } from '../data/data-keys.ts';
 import type { Database, Queryable } from '../data/database.ts';
-import { dropLogPartitions, makeLogPartitions } from '../data/logs.ts';
+import { clearUnpartitionedLogs, dropLogPartitions, makeLogPartitions } from '../data/logs.ts';
+import { dropEmptyTokenCounts, foldTokenCounts } from '../data/token-counts.ts';
 import { sweepExpiredSessions } from '../data/sessions.ts';
 import { clearExpiredCvcs, sweepExpiredTokens, sweepOrphanedTokens } from '../data/token-expiry.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
@@ -67,6 +68,9 @@ export function createSweeper({
     ['session', () => inBatches(sweepExpiredSessions, database)],
     ['application', () => sweepExpiredApplications(database)],
     ['log_partition', () => dropLogPartitions(database)],
+    ['unpartitioned_log', () => inBatches(clearUnpartitionedLogs, database)],
+    ['token_count_change', () => inBatches(foldTokenCounts, database)],
+    ['empty_token_count', () => inBatches(dropEmptyTokenCounts, database)],
   ];
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();

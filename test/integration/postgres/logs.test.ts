@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { dropLogPartitions, insertLogs, listLogs, makeLogPartitions, type LogQuery } from '../../../src/data/logs.ts';
+import {
+  clearUnpartitionedLogs,
+  dropLogPartitions,
+  insertLogs,
+  listLogs,
+  makeLogPartitions,
+  type LogQuery,
+} from '../../../src/data/logs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { newLog, storedTenant } from '../../support/rows.ts';
 import { DEFAULT_QUOTAS } from '../../../src/domain/tenants.ts';
@@ -119,8 +126,10 @@ describe('the audit log in Postgres', () => {
     const century = { ...DEFAULT_QUOTAS, logRetentionSeconds: 100 * 365 * 24 * 3600 };
     const patient = await storedTenant(test.database, { quotas: century });
     expect(await dropLogPartitions(test.database)).to.equal(0);
+    expect(await clearUnpartitionedLogs(test.database, 10)).to.equal(0);
     await test.database.run({ text: 'delete from tenants where tenant_id = $1' }, [patient]);
     expect(await dropLogPartitions(test.database)).to.equal(1);
+    expect(await clearUnpartitionedLogs(test.database, 10)).to.equal(1);
     expect(await partitions()).not.to.include('logs_2020010100');
     const left = await list({ retentionSeconds: 100 * 365 * 24 * 3600 });
     expect(left.map(({ entityId }) => entityId)).to.deep.equal(['z']);
