@@ -59,3 +59,8 @@ export function logEntry(actor: Actor, operation: LogOperation, entityType: LogE
 export function tokenLogEntry(actor: Actor, operation: LogOperation, token: { id: string; type: string }): LogEntry {
   return logEntry(actor, operation, logEntityOfToken(token.type), token.id);
 }
+
+/** An entry about a search, whatever it finds; nothing of its query, which may hold data. */
+export function searchLogEntry(actor: Actor): LogEntry {
+  return { ...logEntry(actor, 'search', 'tenant', actor.tenantId), message: 'tokens searched' };
+}

@@ -27,6 +27,8 @@ export interface TokenVault {
   /** Null where the tenant keeps no codes: then there is nothing to store. */
   sealCvc(tenantId: string, id: string, cvc: string, quotas: Quotas): Promise<SealedCvc | null>;
   fingerprint(tenantId: string, draft: TokenDraft): Promise<Buffer | null>;
+  /** What stands for a value of search indexes. */
+  searchHash(tenantId: string, value: string): Promise<Buffer>;
   /** In the order given. */
   open(rows: readonly TokenRow[]): Promise<Token[]>;
 }
@@ -83,8 +85,11 @@ export function createTokenVault(sealer: Sealer, hasher: KeyedHasher): TokenVaul
     return hasher.fingerprint(tenantId, draft.type, draft.fingerprintValue);
   }
 
+  const searchHash = (tenantId: string, value: string) => hasher.searchHash(tenantId, value);
+
   return {
     fingerprint,
+    searchHash,
     async sealColumns(tenantId, id, draft) {
       const plaintexts = [
         { place: place(tenantId, id, 'data'), plaintext: JSON.stringify(draft.data) },
@@ -92,7 +97,7 @@ export function createTokenVault(sealer: Sealer, hasher: KeyedHasher): TokenVaul
       ];
       const [[data, mask = null], searchHashes, hashed] = await Promise.all([
         sealer.sealMany(plaintexts),
-        Promise.all(draft.searchValues.map((value) => hasher.searchHash(tenantId, value))),
+        Promise.all(draft.searchValues.map((value) => searchHash(tenantId, value))),
         fingerprint(tenantId, draft),
       ]);
       const { type, container, metadata, searchIndexes, fingerprintExpression, expiresAt } = draft;

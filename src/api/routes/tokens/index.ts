@@ -24,6 +24,7 @@ import { checkTokenInput, refinePatch, refineToken } from './check.ts';
 import { readMetadataFilter } from './metadata-filter.ts';
 import { presentToken } from './present.ts';
 import * as schema from './schema.ts';
+import { tokenSearchRoutes } from './search.ts';
 
 const tag = 'Tokens';
 const tokenId = pathId('Id of the token.', { type: 'string', maxLength: 400 });
@@ -185,5 +186,6 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
         return { status: 200, body: await detokenize(parts, caller, body, presentToken) };
       },
     }),
+    ...tokenSearchRoutes(parts),
   ];
 }

@@ -1,0 +1,123 @@
+import type { Queryable } from './database.ts';
+import { Parameters } from './token-filters.ts';
+import type { TokenPosition } from './token-lists.ts';
+import {
+  criterionCondition,
+  dataSearchableCondition,
+  grantedCondition,
+  type SearchAccess,
+  type TokenCriterion,
+} from './token-tests.ts';
+import { CVC_JOIN, TOKEN_COLUMNS, type TokenRow, UNEXPIRED } from './tokens.ts';
+
+/** Which tokens a search finds. */
+export interface TokenSearch {
+  readonly tenantId: string;
+  readonly access: SearchAccess;
+  /** A token is found that meets every criterion of one of them; at least one. */
+  readonly alternatives: readonly (readonly TokenCriterion[])[];
+}
+
+export interface SearchPage {
+  readonly after?: TokenPosition;
+  readonly offset?: number;
+  readonly limit: number;
+  /** Matches that are counted exactly. */
+  readonly reach: number;
+}
+
+// The statements here have no name: each is planned for its alternatives and their values.
+
+/** The condition of each alternative. The tenant is parameter 1. */
+function conditionsOf({ tenantId, access, alternatives }: TokenSearch, page: SearchPage, parameters: Parameters) {
+  const { after } = page;
+  const common = [
+    `t.tenant_id = ${parameters.add(tenantId)}`,
+    // States the predicate of indexes; it holds for every token.
+    `t.created_at > '-infinity'`,
+    UNEXPIRED,
+    grantedCondition(access, parameters),
+    ...(after === undefined
+      ? []
+      : [
+          `(t.created_at, t.token_id) < (${parameters.add(after.createdAt)}::timestamptz, ${parameters.add(after.id)})`,
+        ]),
+  ];
+  const dataSearchable = dataSearchableCondition(access, parameters);
+  return alternatives.map((criteria) =>
+    [...common, ...criteria.map((criterion) => criterionCondition(criterion, dataSearchable, parameters))].join(
+      '\n        and ',
+    ),
+  );
+}
+
+const NEWEST_FIRST = 'order by t.created_at desc, t.token_id desc';
+
+/**
+ * The page and the number of all matches, as long as those are within reach; else only that they are not.
+ *
+ * Gathers before it sorts: asked for the newest few, Postgres would walk through the tenant's tokens by age whenever it
+ * thinks a value more frequent than it is, which it does for metadata.
+ */
+async function gather(queryable: Queryable, search: TokenSearch, page: SearchPage) {
+  const parameters = new Parameters();
+  const conditions = conditionsOf(search, page, parameters);
+  const most = parameters.add(page.reach + 1);
+  const gathered = conditions.map(
+    (condition) => `(select t.created_at, t.token_id from tokens t where ${condition} limit ${most})`,
+  );
+  const text = `
+    with found as materialized (
+      select distinct created_at, token_id from (${gathered.join(' union all ')}) as each
+    ), counted as (
+      select count(*)::integer as matches from found
+    ), page as (
+      select t.* from found t, counted where counted.matches < ${most}
+      ${NEWEST_FIRST} limit ${parameters.add(page.limit)} offset ${parameters.add(page.offset ?? 0)}
+    )
+    select counted.matches, shown.*
+    from counted left join (
+      select ${TOKEN_COLUMNS}
+      from page
+      cross join lateral (select * from tokens where tenant_id = $1 and token_id = page.token_id limit 1) t ${CVC_JOIN}
+    ) shown on true
+    order by shown."createdAt" desc, shown.id desc`;
+  const rows = await queryable.run<TokenRow & { id: string | null; matches: number }>({ text }, parameters.values);
+  return {
+    matches: rows[0]!.matches,
+    rows: rows.filter(({ id }) => id !== null).map(({ matches: _, ...row }): TokenRow => row),
+  };
+}
+
+/** The page of a search with so many matches that the newest of each alternative are soon met. */
+async function walk(queryable: Queryable, search: TokenSearch, page: SearchPage): Promise<TokenRow[]> {
+  const parameters = new Parameters();
+  const conditions = conditionsOf(search, page, parameters);
+  const offset = page.offset ?? 0;
+  const most = parameters.add(offset + page.limit);
+  const newest = conditions.map(
+    (condition) => `(select t.* from tokens t where ${condition} ${NEWEST_FIRST} limit ${most})`,
+  );
+  const text = `
+    select ${TOKEN_COLUMNS}
+    from (
+      select distinct on (t.created_at, t.token_id) t.* from (${newest.join(' union all ')}) t
+      ${NEWEST_FIRST} limit ${parameters.add(page.limit)} offset ${parameters.add(offset)}
+    ) t ${CVC_JOIN}
+    ${NEWEST_FIRST}`;
+  return queryable.run<TokenRow>({ text }, parameters.values);
+}
+
+/**
+ * One page of what a search finds, newest first, ties by id, and the number of all matches (from `after` on): exact up
+ * to `page.reach`, and more than it stands for any larger number.
+ */
+export async function searchTokens(
+  queryable: Queryable,
+  search: TokenSearch,
+  page: SearchPage,
+): Promise<{ rows: TokenRow[]; matches: number }> {
+  const gathered = await gather(queryable, search, page);
+  if (gathered.matches <= page.reach) return gathered;
+  return { rows: await walk(queryable, search, page), matches: gathered.matches };
+}
