@@ -2,8 +2,10 @@ import Koa from 'koa';
 import type { Health } from '../platform/health.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Idempotency } from '../services/idempotency.ts';
 import { prefixedHeaders } from './middleware/headers.ts';
 import { problems } from './middleware/problems.ts';
+import type { RateLimits } from './middleware/rate-limits.ts';
 import { requestMetrics } from './middleware/request-metrics.ts';
 import { refuseUnmatched } from './middleware/unmatched.ts';
 import { mountRoutes, type Authenticate } from './mount.ts';
@@ -14,6 +16,8 @@ import { mountServiceRoutes } from './service-routes.ts';
 export interface AppOptions {
   readonly routes: readonly Route[];
   readonly authenticate: Authenticate;
+  readonly idempotency: Idempotency;
+  readonly rateLimits: RateLimits;
   readonly headerPrefixes: readonly string[];
   readonly health: Health;
   readonly logger: Logger;
@@ -23,9 +27,9 @@ export interface AppOptions {
 
 /** The public API as a Koa application. */
 export function createApp(options: AppOptions): Koa {
-  const { routes, authenticate, headerPrefixes, health, logger, metrics, version } = options;
+  const { routes, authenticate, idempotency, rateLimits, headerPrefixes, health, logger, metrics, version } = options;
   const document = createDocument(routes, { version, headerPrefix: headerPrefixes[0]! });
-  const router = mountRoutes(routes, { headerPrefixes, authenticate });
+  const router = mountRoutes(routes, { headerPrefixes, authenticate, idempotency, rateLimits });
   mountServiceRoutes(router, document, health);
 
   const app = new Koa();
@@ -34,6 +38,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(prefixedHeaders(headerPrefixes));
   app.use(requestMetrics(metrics));
   app.use(problems(logger));
+  app.use(rateLimits.byAddress);
   app.use(router.routes());
   app.use(refuseUnmatched);
   return app;

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import type { Caller } from '../domain/caller.ts';
+import type { CounterState } from '../domain/rate-limits.ts';
 
 /** What the middleware learns of a request, for those after it. */
 export interface RequestState {
@@ -9,6 +10,10 @@ export interface RequestState {
   /** The path of the matched route (`/tokens/{id}`), never the path as sent: ids are no metric's business. */
   routePath?: string;
   caller?: Caller;
+  /** As it is counted (see domain/client-address.ts). */
+  clientAddress: string;
+  /** What the RateLimit headers tell of; absent where nothing limits the request. */
+  rateLimit?: CounterState;
 }
 
 export type ApiContext = Context & { state: RequestState };

@@ -1,3 +1,4 @@
+import { rateLimitSettings, type RateLimitConfig } from './rate-limit-settings.ts';
 import type { SettingsReader } from './read-settings.ts';
 import { settingName } from './setting.ts';
 import { dataDir, logFormat, logLevel, optionalDatabaseUrl } from './shared-settings.ts';
@@ -5,7 +6,7 @@ import type { LogConfig } from './shared-settings.ts';
 import { parseExistingFolder, parseHeaderPrefixes, parseHost, parsePort } from './values.ts';
 
 /** Everything on one machine. Ports: 0 takes a free one. */
-export interface StandaloneConfig extends LogConfig {
+export interface StandaloneConfig extends LogConfig, RateLimitConfig {
   /** Where the API listens. */
   readonly port: number;
   /** What the API and the metrics listen on; the internal API listens on loopback alone. */
@@ -70,6 +71,7 @@ export const standaloneSettings: SettingsReader<StandaloneConfig> = {
       fallback: { text: 'SVC,BT' },
       parse: parseHeaderPrefixes,
     },
+    ...rateLimitSettings,
     logLevel,
     logFormat,
   },

@@ -57,6 +57,19 @@ export function parsePostgresUrl(text: string): string {
   return text;
 }
 
+/** Messages hold nothing of the URL, as above. */
+export function parseRedisUrl(text: string): string {
+  const example = 'rediss://user:password@host:6379';
+  if (!URL.canParse(text)) throw new SettingFault(`must be a URL such as ${example}`);
+  const url = new URL(text);
+  if (url.protocol !== 'redis:' && url.protocol !== 'rediss:') {
+    throw new SettingFault('must begin with redis:// or, for TLS, rediss://');
+  }
+  if (url.hostname === '') throw new SettingFault(`must name a host, as in ${example}`);
+  if (!/^(?:\/\d*)?$/.test(url.pathname)) throw new SettingFault('may have no path but the number of a database');
+  return text;
+}
+
 function kindOfPath(path: string): 'folder' | 'missing' | 'other' {
   if (path === '') return 'other';
   try {

@@ -54,6 +54,7 @@ export const DEFAULT_ROWS: readonly RateLimitRow[] = [
 /** One thing that requests are counted on. */
 export interface RateCounter {
   readonly row: RateLimitRow;
+  readonly kind: CounterKind;
   /** The same for the requests that are counted together. Holds the address: it belongs in no log. */
   readonly id: string;
 }
@@ -113,12 +114,12 @@ function counterOf(row: RateLimitRow, kind: CounterKind, request: LimitedRequest
     key: request.keyId,
     'ip-and-key': `${request.address}/${request.keyId}`,
   }[kind];
-  return { row, id: `${scope}${row.name}/${kind}/${subject}` };
+  return { row, kind, id: `${scope}${row.name}/${kind}/${subject}` };
 }
 
 /** On what a request is counted before anything is known of it but where it comes from. */
 export function addressCounters(address: string): readonly RateCounter[] {
-  return [{ row: ALL_REQUESTS, id: `${ALL_REQUESTS.name}/ip/${address}` }];
+  return [{ row: ALL_REQUESTS, kind: 'ip', id: `${ALL_REQUESTS.name}/ip/${address}` }];
 }
 
 /** On what a request with a good key is counted besides, each of which may refuse it. */

@@ -6,12 +6,13 @@ import { silentLogger } from '../../src/platform/logger.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
 import { startApi } from '../../src/roles/api.ts';
-import type { TestVault } from './vault.ts';
+import { NO_RATE_LIMITS, type RateLimitSettings, type TestVault } from './vault.ts';
 
 /** One more API over the database and the keyring of a vault, with connections and caches of its own. */
 export async function startReplica(
   vault: TestVault,
   connectionString = vault.connectionString,
+  rateLimits: Partial<RateLimitSettings> = {},
 ): Promise<{ baseUrl: string; metrics: Metrics; stop(): Promise<void> }> {
   const logger = silentLogger;
   const metrics = createMetrics();
@@ -23,6 +24,8 @@ export async function startReplica(
     ...{ host: '127.0.0.1', port: 0, internalHost: '127.0.0.1', internalPort: 0, internalToken: vault.internalToken },
     keyManagement: await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true }),
     headerPrefixes: ['SVC', 'BT'],
+    ...NO_RATE_LIMITS,
+    ...rateLimits,
     version: '0.0.0-test',
   });
   api.becomeReady();

@@ -17,10 +17,10 @@ import { createOperator } from '../../src/operator/operator.ts';
 import { createProcessRuntime } from '../../src/operator/runtimes/process.ts';
 import { createFolderSource } from '../../src/operator/sources/folder.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import { createMetrics } from '../../src/platform/metrics.ts';
+import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { silentLogger, type Logger } from '../../src/platform/logger.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
-import { startApi } from '../../src/roles/api.ts';
+import { startApi, type ApiOptions } from '../../src/roles/api.ts';
 import { createTestDatabase } from './postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -54,6 +54,7 @@ export interface TestVault {
   readonly internalToken: string;
   readonly connectionString: string;
   readonly database: Database;
+  readonly metrics: Metrics;
   readonly dataDir: string;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** Puts a tenant through the internal API; gives its id. Without `rateLimit`, its requests are not limited. */
@@ -75,7 +76,13 @@ export interface TestVaultOptions {
   reactors?: boolean;
   clock?: Clock;
   logger?: Logger;
+  rateLimits?: Partial<RateLimitSettings>;
 }
+
+export type RateLimitSettings = Pick<ApiOptions, 'redisUrl' | 'trustedProxies' | 'ipRateLimits'>;
+
+/** Only tests of the limiter are to meet it: tenants are unlimited, and addresses not counted. */
+export const NO_RATE_LIMITS: RateLimitSettings = { redisUrl: undefined, trustedProxies: 0, ipRateLimits: false };
 
 async function read(response: Response): Promise<Answer> {
   const text = await response.text();
@@ -95,6 +102,7 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
   const testDatabase = await createTestDatabase();
   const { database, connectionString } = testDatabase;
   shutdown.push('database', () => testDatabase.dispose());
+  const metrics = createMetrics();
   const internalToken = randomBytes(16).toString('hex');
   const api = await startApi({
     ...{ database, connectionString, internalToken, clock, logger, shutdown },
@@ -104,8 +112,10 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
     internalHost: '127.0.0.1',
     internalPort: 0,
     headerPrefixes: ['SVC', 'BT'],
+    ...NO_RATE_LIMITS,
+    ...options.rateLimits,
     version: '0.0.0-test',
-    metrics: createMetrics(),
+    metrics,
   });
   api.becomeReady();
   const baseUrl = `http://127.0.0.1:${api.port}`;
@@ -161,7 +171,7 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
 
   let common: string | undefined;
   return {
-    ...{ baseUrl, internalUrl, internalToken, connectionString, database, dataDir, request, internal, tenant },
+    ...{ baseUrl, internalUrl, internalToken, connectionString, database, metrics, dataDir, request, internal, tenant },
     async application({ tenantId, type = 'private', permissions, rules = [], declaration = {} } = {}) {
       const owner = tenantId ?? (common ??= await tenant());
       const id = randomUUID();

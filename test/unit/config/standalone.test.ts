@@ -41,6 +41,9 @@ describe('standalone configuration', () => {
       manifests: undefined,
       databaseUrl: undefined,
       headerPrefixes: ['SVC', 'BT'],
+      redisUrl: undefined,
+      trustedProxies: 0,
+      ipRateLimits: true,
       logLevel: 'info',
       logFormat: 'json',
     });
@@ -62,6 +65,9 @@ describe('standalone configuration', () => {
       ['manifests', folder, { manifests: folder }],
       ['database-url', 'postgresql://u:p@h:1/d', { databaseUrl: 'postgresql://u:p@h:1/d' }],
       ['header-prefixes', 'acme, BT', { headerPrefixes: ['ACME', 'BT'] }],
+      ['redis-url', 'rediss://:p@h:1/2', { redisUrl: 'rediss://:p@h:1/2' }],
+      ['trusted-proxies', '2', { trustedProxies: 2 }],
+      ['ip-rate-limits', 'off', { ipRateLimits: false }],
       ['log-level', 'debug', { logLevel: 'debug' }],
       ['log-format', 'pretty', { logFormat: 'pretty' }],
     ];
@@ -89,6 +95,9 @@ describe('standalone configuration', () => {
     [['--data-dir='], '--data-dir (TOKENKEEP_DATA_DIR): must be a folder'],
     [['--header-prefixes', 'SVC,'], '--header-prefixes (TOKENKEEP_HEADER_PREFIXES): must be comma-separated'],
     [['--header-prefixes', 'SVC,svc'], '--header-prefixes (TOKENKEEP_HEADER_PREFIXES): must name each prefix once'],
+    [['--trusted-proxies', '-1'], '--trusted-proxies (TOKENKEEP_TRUSTED_PROXIES): needs a value'],
+    [['--trusted-proxies', '11'], '--trusted-proxies (TOKENKEEP_TRUSTED_PROXIES): must be a number of proxies'],
+    [['--ip-rate-limits', 'yes'], '--ip-rate-limits (TOKENKEEP_IP_RATE_LIMITS): must be one of on, off'],
     [['--log-level', 'loud'], '--log-level (TOKENKEEP_LOG_LEVEL): must be one of debug, info, warn, error, silent'],
     [['--log-format', 'xml'], '--log-format (TOKENKEEP_LOG_FORMAT): must be one of json, pretty'],
     [['--prot', '81'], '--prot: unknown flag (did you mean --port?)'],
@@ -139,6 +148,20 @@ describe('standalone configuration', () => {
       const faults = [...faultsOf(['--database-url', url]), ...faultsOf([], { TOKENKEEP_DATABASE_URL: url })];
       expect(faults).to.have.lengthOf(2);
       expect(faults.join()).to.include('--database-url (TOKENKEEP_DATABASE_URL)').and.not.include('hunter2');
+    });
+  }
+
+  for (const url of [
+    'http://user:hunter2@host',
+    'user:hunter2@host',
+    'redis://user:hunter2@ho st',
+    'redis:///hunter2',
+    'rediss://host/hunter2',
+  ]) {
+    it(`refuses ${url.replace('hunter2', '…')} as a Redis without quoting it`, () => {
+      const faults = [...faultsOf(['--redis-url', url]), ...faultsOf([], { TOKENKEEP_REDIS_URL: url })];
+      expect(faults).to.have.lengthOf(2);
+      expect(faults.join()).to.include('--redis-url (TOKENKEEP_REDIS_URL)').and.not.include('hunter2');
     });
   }
 
