@@ -4,10 +4,14 @@ import type { Caller } from '../domain/caller.ts';
 import { DomainError, ViolationCollector } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { guardJson } from '../domain/json-guard.ts';
+import type { Idempotency } from '../services/idempotency.ts';
+import { type Answer, renderAnswer, sendAnswer } from './answer.ts';
+import { deprecationHeaders } from './deprecation.ts';
 import { readPrefixedHeader } from './middleware/headers.ts';
+import { IDEMPOTENT_REPLAYED, readIdempotencyKey } from './middleware/idempotency-key.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import type { RateLimits } from './middleware/rate-limits.ts';
-import type { ApiReply, Parameter, Route } from './route.ts';
+import type { Parameter, Route } from './route.ts';
 import type { ApiContext } from './state.ts';
 import { type Check, compileAnswerFilter, compileBodyCheck, compileQueryCheck } from './validation/validator.ts';
 
@@ -17,6 +21,7 @@ export type Authenticate = (key: string | undefined) => Promise<Caller>;
 export interface MountOptions {
   readonly headerPrefixes: readonly string[];
   readonly authenticate: Authenticate;
+  readonly idempotency: Idempotency;
   readonly rateLimits: RateLimits;
 }
 
@@ -57,18 +62,40 @@ function permit(caller: Caller, route: Route): void {
   }
 }
 
-function send(ctx: ApiContext, reply: ApiReply, filters: ReadonlyMap<number, (answer: unknown) => void>): void {
-  for (const [name, value] of Object.entries(reply.headers ?? {})) ctx.set(name, value);
-  ctx.status = reply.status;
-  if (reply.body === undefined) {
-    ctx.body = null;
-    ctx.status = reply.status;
-    return;
+/** The outcome of `work`, to be asked for later: a repeated request is answered as the first one, whatever its body. */
+async function outcomeOf<Result>(work: Promise<Result>): Promise<() => Result> {
+  try {
+    const result = await work;
+    return () => result;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
   }
-  if (!reply.verbatim) filters.get(reply.status)?.(reply.body);
-  const { contentType = 'application/json', body } = reply;
-  ctx.body = typeof body === 'string' && !contentType.includes('json') ? body : JSON.stringify(body);
-  ctx.set('Content-Type', contentType);
+}
+
+/** Does the work of a request, or gives again what it gave under the same idempotency key. */
+async function answerOnce(
+  ctx: ApiContext,
+  route: Route,
+  caller: Caller,
+  { idempotency, headerPrefixes }: MountOptions,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  const key = readIdempotencyKey(ctx, route, headerPrefixes);
+  if (key === undefined) return work();
+  const { traceId, headerPrefix } = ctx.state;
+  const { answer, replayed } = await idempotency.once(
+    { caller, key, operation: `${ctx.method} ${ctx.path}`, traceId },
+    work,
+  );
+  if (replayed) ctx.set(`${headerPrefix}-${IDEMPOTENT_REPLAYED}`, 'true');
+  return answer;
+}
+
+// A path parameter as the router writes it; `all` also takes whatever lies below the path.
+function patternOf({ method, path }: Route): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1') + (method === 'all' ? '{/*below}' : '');
 }
 
 function mountRoute(router: Router, route: Route, options: MountOptions): void {
@@ -82,15 +109,16 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     ),
   );
 
-  router[route.method](route.path.replaceAll(/\{(\w+)\}/g, ':$1'), async (context) => {
+  router[route.method](patternOf(route), async (context) => {
     const ctx = context as unknown as ApiContext;
+    const { params } = context as unknown as { params: Record<string, string> };
     ctx.state.routePath = route.path;
+    if (route.deprecated) ctx.set(deprecationHeaders(route.deprecated, params));
     const key = readPrefixedHeader(ctx, options.headerPrefixes, 'API-KEY')?.value;
     const caller = await options.authenticate(key);
     ctx.state.caller = caller;
     await options.rateLimits.byCaller(ctx, caller, key!);
     permit(caller, route);
-    const { params } = context as unknown as { params: Record<string, string> };
     checkParams(params, checkPath);
     // Not `ctx.URL`, which a malformed Host header leaves empty.
     const rawQuery = new URLSearchParams(ctx.querystring);
@@ -98,18 +126,17 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     const violations = new ViolationCollector();
     guardJson(query as JsonObject, violations);
     violations.collect(() => checkQuery(query));
-    const body = route.body ? await readJsonBody(ctx, route.body.contentType, violations) : undefined;
-    violations.collect(() => checkBody?.(body));
-    violations.throwIfAny();
-    const reply = await route.handle({
-      caller,
-      params,
-      query,
-      rawQuery,
-      body,
-      traceId: ctx.state.traceId,
+    const readBody = await outcomeOf(
+      route.body ? readJsonBody(ctx, route.body.contentType, violations) : Promise.resolve(undefined),
+    );
+    const answer = await answerOnce(ctx, route, caller, options, async () => {
+      const body = readBody();
+      violations.collect(() => checkBody?.(body));
+      violations.throwIfAny();
+      const { traceId } = ctx.state;
+      return renderAnswer(await route.handle({ caller, params, query, rawQuery, body, traceId }), filters);
     });
-    send(ctx, reply, filters);
+    sendAnswer(ctx, answer);
   });
 }
 

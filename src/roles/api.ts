@@ -29,6 +29,7 @@ import { createAudit } from '../services/audit.ts';
 import { createAuthentication, type AccessRecord } from '../services/authentication.ts';
 import { createChangeFeed } from '../services/change-feed.ts';
 import { createCursors } from '../services/cursors.ts';
+import { createIdempotency } from '../services/idempotency.ts';
 import { createReactorVault } from '../services/reactors/vault.ts';
 import { sessionAccess } from '../services/sessions/access.ts';
 import { createSweeper } from '../services/sweeper.ts';
@@ -143,6 +144,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const app = createApp({
     routes,
     authenticate: (key) => authentication.authenticate(key),
+    idempotency: createIdempotency({ database, sealer, hasher, logger }),
     rateLimits: createRateLimits({ limiter, trustedProxies, ipRateLimits, metrics }),
     headerPrefixes,
     health,

@@ -32,10 +32,7 @@ export interface Idempotency {
    * Throws 'conflict' where a request with the key is under way, where the key belongs to another operation, and where
    * the answer was too large to be kept; 'forbidden' where the caller may do less than when it got the answer.
    */
-  once(
-    request: IdempotentRequest,
-    work: () => Promise<KeptAnswer>,
-  ): Promise<{ answer: KeptAnswer; replayed: boolean }>;
+  once(request: IdempotentRequest, work: () => Promise<KeptAnswer>): Promise<{ answer: KeptAnswer; replayed: boolean }>;
 }
 
 export interface IdempotencyOptions {
