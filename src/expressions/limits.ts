@@ -12,7 +12,7 @@ export const MAX_BRACKET_DEPTH = 20;
 export const MAX_OUTPUT = 1024 * 1024;
 /** Characters of the text that our own filters take, those that only encode it aside. */
 export const MAX_FILTERED_TEXT = 250_000;
-/** Characters that all evaluated strings of one template may grow to. */
+/** Characters that all strings of one template may have once they are evaluated. */
 export const MAX_TEMPLATE_OUTPUT = 8 * MAX_OUTPUT;
 /** Milliseconds that the evaluation of one template may take. */
 export const MAX_RENDER_MS = 50;
@@ -23,6 +23,9 @@ const WORK_WORTH_TIMING = 25_000;
 
 // What even an empty expression costs, in characters.
 const EXPRESSION_OVERHEAD = 10;
+
+// Copying a template costs less than evaluating it.
+const CHILDREN_PER_UNIT = 4;
 
 /**
  * What the evaluation of one template may still use. Work is counted in characters and JSON nodes touched, which makes
@@ -57,13 +60,27 @@ export class Budget {
     this.#request.spend(units, this.#work);
   }
 
-  /** Charges one evaluated string's result. */
+  /** Charges the elements or members of one array or object of the template itself. */
+  walk(children: number): void {
+    this.spend(Math.ceil(children / CHILDREN_PER_UNIT));
+  }
+
+  /** Charges text of the template that stays as it is. */
+  copy(text: string): void {
+    this.#give(text.length);
+  }
+
+  /** Charges what one expression gave. */
   emit(result: Json): void {
     const size = sizeOf(result, MAX_OUTPUT);
+    this.#give(size);
+    this.spend(size);
+  }
+
+  #give(size: number): void {
     this.#output += size;
     if (size > MAX_OUTPUT || this.#output > MAX_TEMPLATE_OUTPUT) throw new ExpressionFault('gives too large a result');
     this.#request.emit(size, this.#output);
-    this.spend(size);
   }
 }
 

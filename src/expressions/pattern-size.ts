@@ -15,7 +15,7 @@ export function expandedSize(pattern: string): number {
     group.size += piece;
     group.last = piece;
   };
-  for (let index = 0; index < pattern.length; ) {
+  for (let index = 0; index < pattern.length;) {
     const character = pattern[index]!;
     const count = character === '{' ? matchAt(COUNT, pattern, index) : undefined;
     if (count !== undefined) {

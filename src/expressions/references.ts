@@ -50,7 +50,7 @@ export function findReferences(template: Json, path = ''): References {
   visitStrings(template, path, violations, (text, at) =>
     visitExpressions(text, 'reference', budget, (expression) => {
       const { kind, name } = parseReference(expression);
-      addPath(kind === 'config' ? configuration : tokens, name, at);
+      addPath(kind === 'config' ? configuration : tokens, name, at());
     }),
   );
   violations.throwIfAny();
@@ -71,7 +71,7 @@ export function resolveReferences(template: Json, resolved: ResolvedReferences, 
   const budget = new Budget();
   // Filters' arguments are literals here: a name among them would be a token's id, which Liquid cannot read.
   const context = createScope({});
-  return mapStrings(template, path, (text) =>
+  return mapStrings(template, path, budget, (text) =>
     evaluateText(text, 'reference', budget, (expression) => {
       const reference = parseReference(expression);
       return runPipeline(reference.filters, context, budget, lookUp(reference, resolved));

@@ -2,16 +2,16 @@ import { ExpressionFault } from './fault.ts';
 
 /** Milliseconds that the evaluation of all templates of one request may take together. */
 export const MAX_REQUEST_MS = 60;
-/** Characters that all evaluated strings of one request may grow to together. */
+/** Characters that all strings of the templates of one request may have once they are evaluated. */
 export const MAX_REQUEST_OUTPUT = 8 * 1024 * 1024;
 
 // As for one template: below this much work, a missed deadline is the machine's.
 const WORK_WORTH_TIMING = 100_000;
 
-// What a template may use even though others have used up the rest, in units of work or characters, and for how much
-// longer: a page of masks shows the ordinary ones, whatever stands beside them.
-const SMALL_TEMPLATE = 10_000;
-const SMALL_TEMPLATES_MS = 20;
+// What a template may use even though others have used up the rest, in units of work or characters, and what all such
+// templates may: a page of masks shows the ordinary ones, whatever stands beside them.
+const SMALL_TEMPLATE = 2_000;
+const SMALL_TEMPLATES = 200_000;
 
 /**
  * What all templates of one request may use together: each is short, but a page of a hundred masks is not. The clock
@@ -20,10 +20,16 @@ const SMALL_TEMPLATES_MS = 20;
 export class RequestBudget {
   readonly #deadline: number;
   #work = 0;
+  #lateWork = 0;
   #output = 0;
 
   constructor(milliseconds = MAX_REQUEST_MS) {
     this.#deadline = performance.now() + milliseconds;
+  }
+
+  /** Units that have been charged. */
+  get work(): number {
+    return this.#work;
   }
 
   /**
@@ -33,8 +39,9 @@ export class RequestBudget {
   spend(units: number, ofTemplate: number): void {
     this.#work += units;
     if (this.#work <= WORK_WORTH_TIMING) return;
-    const grace = ofTemplate > SMALL_TEMPLATE ? 0 : SMALL_TEMPLATES_MS;
-    if (performance.now() > this.#deadline + grace) {
+    if (performance.now() <= this.#deadline) return;
+    if (ofTemplate <= SMALL_TEMPLATE) this.#lateWork += units;
+    if (ofTemplate > SMALL_TEMPLATE || this.#lateWork > SMALL_TEMPLATES) {
       throw new ExpressionFault('takes longer to evaluate than one request may, its other expressions included');
     }
   }

@@ -25,7 +25,7 @@ export function containsExpression(text: string): boolean {
 export function evaluateTemplate(template: Json, scope: DataScope, path = '', request?: RequestBudget): Json {
   const budget = new Budget(request);
   const context = createScope({ data: scope.data, metadata: scope.metadata });
-  return mapStrings(template, path, (text) =>
+  return mapStrings(template, path, budget, (text) =>
     evaluateText(text, 'value', budget, (expression) => runPipeline(parseValuePipeline(expression), context, budget)),
   );
 }

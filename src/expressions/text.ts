@@ -11,7 +11,10 @@ export function evaluateText(
   budget: Budget,
   evaluate: (expression: string) => Json,
 ): Json {
-  if (!isTemplate(text)) return text;
+  if (!isTemplate(text)) {
+    budget.copy(text);
+    return text;
+  }
   const parts = scan(text, dialect, budget);
   const [only] = parts;
   if (parts.length === 1 && only !== undefined && 'expression' in only) {
@@ -19,6 +22,7 @@ export function evaluateText(
   }
   let result = '';
   for (const part of parts) {
+    if ('text' in part) budget.copy(part.text);
     result += 'text' in part ? part.text : jsonText(evaluatePart(part.expression, budget, evaluate));
     if (result.length > MAX_OUTPUT) throw new ExpressionFault('gives too large a result');
   }

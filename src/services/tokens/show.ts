@@ -12,13 +12,18 @@ import { evaluateTemplate } from '../../expressions/template.ts';
 /** Below this length a value occurs in others by chance: a short account number in a routing number. */
 const TELLING_LENGTH = 6;
 
-/** Whether a mask's output holds the very value that it is there to hide, whatever separates its characters. */
-function givesAway(masked: Json, secret: string): boolean {
+/** Finds a value in text, whatever separates its characters; undefined where it would be found by chance. */
+function finderOf(secret: string): RegExp | undefined {
+  const bare = [...secret.replaceAll(/[^\p{L}\p{N}]/gu, '')];
+  return bare.length < TELLING_LENGTH ? undefined : new RegExp(bare.join('[^\\p{L}\\p{N}]*'), 'u');
+}
+
+/** Whether a mask's output holds the very value that it is there to hide. */
+function givesAway(masked: Json, secret: RegExp): boolean {
   if (typeof masked === 'object' && masked !== null) {
     return Object.values(masked).some((member) => givesAway(member, secret));
   }
-  const bare = (text: string) => text.replaceAll(/[^\p{L}\p{N}]/gu, '');
-  return bare(secret).length >= TELLING_LENGTH && bare(String(masked)).includes(bare(secret));
+  return secret.test(String(masked));
 }
 
 /**
@@ -31,8 +36,10 @@ export function maskedData(token: Token, budget?: RequestBudget): Json | undefin
   const { data } = splitCvc(token.type, token.data);
   try {
     const masked = evaluateTemplate(token.mask, { data, metadata: token.metadata }, 'mask', budget);
-    if (isDeepStrictEqual(masked, data) || isDeepStrictEqual(masked, token.data)) return undefined;
-    const secret = identifyingValue(token.type, data);
+    if (isDeepStrictEqual(masked, data) || (data !== token.data && isDeepStrictEqual(masked, token.data))) {
+      return undefined;
+    }
+    const secret = finderOf(identifyingValue(token.type, data) ?? '');
     return secret !== undefined && givesAway(masked, secret) ? undefined : masked;
   } catch (error) {
     // A mask that cannot be evaluated must hide, not fail: a list would be unreadable for one bad token, or for many
