@@ -10,7 +10,7 @@ export interface RequestState {
   /** The path of the matched route (`/tokens/{id}`), never the path as sent: ids are no metric's business. */
   routePath?: string;
   caller?: Caller;
-  /** As it is counted (see domain/client-address.ts). */
+  /** As it is counted (see client-address.ts). */
   clientAddress: string;
   /** What the RateLimit headers tell of; absent where nothing limits the request. */
   rateLimit?: CounterState;

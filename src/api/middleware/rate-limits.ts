@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import type { Caller } from '../../domain/caller.ts';
 import { isLegacyKey } from '../../domain/application-keys.ts';
-import { clientAddress } from '../../domain/client-address.ts';
+import { clientAddress } from '../client-address.ts';
 import { DomainError } from '../../domain/errors.ts';
 import {
   addressCounters,
