@@ -14,6 +14,8 @@ export const MAX_OUTPUT = 1024 * 1024;
 export const MAX_FILTERED_TEXT = 250_000;
 /** Characters that all strings of one template may have once they are evaluated. */
 export const MAX_TEMPLATE_OUTPUT = 8 * MAX_OUTPUT;
+/** Units of work that the evaluation of one template may take, on however fast a machine. */
+export const MAX_TEMPLATE_WORK = 10_000_000;
 /** Milliseconds that the evaluation of one template may take. */
 export const MAX_RENDER_MS = 50;
 
@@ -54,6 +56,7 @@ export class Budget {
   /** Charges work that is about to be done. Throws ExpressionFault once the evaluation has taken too much. */
   spend(units: number): void {
     this.#work += units;
+    if (this.#work > MAX_TEMPLATE_WORK) throw new ExpressionFault('takes too much work to evaluate');
     if (this.#work > WORK_WORTH_TIMING && performance.now() > this.#deadline) {
       throw new ExpressionFault(`takes longer than ${MAX_RENDER_MS} ms to evaluate`);
     }
