@@ -1,0 +1,43 @@
+import { writeFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { quantile, runLoop } from './load-loop.ts';
+import { explain } from './size/explain.ts';
+import { setSizeStage } from './size/parts.ts';
+import { makePastPartitions, makeRows, vacuum } from './size/rows.ts';
+import { sealingParts } from './size/seal.ts';
+import { subjectsFor } from './size/subjects.ts';
+
+const LOAD = { concurrency: 1, durationMs: 1_000, maxOperations: 200 };
+
+const { values } = parseArgs({
+  options: { sizes: { type: 'string', default: '10000,100000,1000000' }, plans: { type: 'string' } },
+});
+const sizes = values.sizes.split(',').map(Number);
+
+/** By request, p50 and p99 in ms for each size. */
+const table = new Map<string, string[]>();
+await using stage = await setSizeStage();
+const { database, parts } = stage;
+await makePastPartitions(database);
+let made = 0;
+for (const size of sizes) {
+  await makeRows(database, made + 1, size);
+  made = size;
+  await vacuum(database);
+  const subjects = await subjectsFor(parts, size);
+  const plans: string[] = [];
+  for (const { name, run } of subjects) {
+    await run(sealingParts(parts));
+    const { latencies } = await runLoop(() => run(parts), LOAD);
+    const cell = `${quantile(latencies, 0.5).toFixed(1)} / ${quantile(latencies, 0.99).toFixed(1)}`;
+    table.set(name, [...(table.get(name) ?? []), cell]);
+    console.error(`${size} ${name}: ${cell}`);
+    if (values.plans !== undefined) {
+      plans.push(`== ${name}\n${await explain(database, (on) => run({ ...parts, database: on }))}`);
+    }
+  }
+  if (values.plans !== undefined) await writeFile(values.plans, plans.join('\n'));
+}
+console.log(`| p50 / p99 in ms | ${sizes.map((size) => size.toLocaleString('en')).join(' | ')} |`);
+console.log(`| --- | ${sizes.map(() => '---:').join(' | ')} |`);
+for (const [name, cells] of table) console.log(`| ${name} | ${cells.join(' | ')} |`);
