@@ -26,9 +26,14 @@ function networkOf(address: string): string {
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 
+// As Node gives the IPv4 clients of a server that listens on both.
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
+
 /** An address as it is counted: IPv4 whole, also where it is mapped into IPv6; of IPv6 the /64 network. */
 export function countedAddress(address: string): string {
   if (isIPv4(address)) return address;
+  const mapped = MAPPED_IPV4.exec(address)?.[1];
+  if (mapped !== undefined) return mapped;
   return isIP(address) === 6 ? networkOf(address) : 'unknown';
 }
 

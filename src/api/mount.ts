@@ -141,8 +141,8 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
 }
 
 /**
- * Mounts every route as the same stack: authenticate, limit, permit, validate, act, present. Whether a permission reaches one
- * certain token is decided where the token is known, in the services.
+ * Mounts every route as the same stack: authenticate, limit, permit, validate, act, present. Whether a permission
+ * reaches one certain token is decided where the token is known, in the services.
  */
 export function mountRoutes(routes: readonly Route[], options: MountOptions): Router {
   const router = new Router();

@@ -86,8 +86,9 @@ const RESOURCES: Readonly<Record<string, LimitedResource>> = {
 };
 
 function resourceOf(method: string, routePath: string): LimitedResource | undefined {
-  if (routePath.startsWith('/account-updater/')) return 'AccountUpdater';
-  return RESOURCES[`${method} ${routePath}`];
+  if (/^\/account-updater(\/|$)/.test(routePath)) return 'AccountUpdater';
+  // Routes that take GET take HEAD with it.
+  return RESOURCES[`${method === 'HEAD' ? 'GET' : method} ${routePath}`];
 }
 
 const CUSTOM_KINDS = { Key: 'key', IP: 'ip', KeyAndIP: 'ip-and-key' } as const satisfies Record<

@@ -1,6 +1,7 @@
 import { problem } from '../schemas/common.ts';
 import type { ResponseDefinition, Route, Schema } from '../route.ts';
 import { closeObjects } from '../validation/validator.ts';
+import { RATE_LIMIT_HEADERS, RETRY_AFTER } from './rate-limit-headers.ts';
 
 export interface DocumentOptions {
   readonly version: string;
@@ -14,13 +15,14 @@ const PROBLEM_DESCRIPTIONS: Record<number, string> = {
   404: 'There is no such resource in this tenant.',
   413: 'The body is larger than 1 MB.',
   415: 'The body has another Content-Type.',
+  429: 'Too many requests: more than a rate limit allows.',
   500: 'A fault of the service.',
   503: 'Postgres or key management cannot be reached, or the audit log cannot be written.',
 };
 
 // What the stack in front of every handler can answer; what the handler itself adds, its route declares.
 function stackStatuses(route: Route): number[] {
-  const statuses = [401, 500, 503];
+  const statuses = [401, 429, 500, 503];
   if (route.body || route.parameters?.some((parameter) => parameter.in === 'query')) statuses.push(400);
   if (route.permission !== null || route.applicationType !== undefined) statuses.push(403);
   if (route.path.includes('{')) statuses.push(404);
@@ -35,6 +37,10 @@ function contentOf(status: string, schema: Schema | undefined): object {
   return schema === undefined ? {} : { content: { 'application/json': { schema: closeObjects(schema) } } };
 }
 
+function limitHeadersOf(status: string): object {
+  return status === '429' ? { ...RATE_LIMIT_HEADERS, ...RETRY_AFTER } : RATE_LIMIT_HEADERS;
+}
+
 function describeResponses(route: Route, traceHeader: object): Record<string, unknown> {
   const answers = {
     ...Object.fromEntries(
@@ -46,7 +52,7 @@ function describeResponses(route: Route, traceHeader: object): Record<string, un
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, headers }]) => [
       status,
-      { description, headers: { ...traceHeader, ...headers }, ...contentOf(status, schema) },
+      { description, headers: { ...traceHeader, ...limitHeadersOf(status), ...headers }, ...contentOf(status, schema) },
     ]),
   );
 }

@@ -61,6 +61,7 @@ describe('the rows of rate limits', () => {
     ['search, version 2', { method: 'POST', routePath: '/v2/tokens/search' }, [`search-tokens/${PAIR}`, ...PRIVATE]],
     ['list', { routePath: '/tokens' }, [`list-tokens/${PAIR}`, ...PRIVATE]],
     ['list, version 2', { routePath: '/v2/tokens' }, [`list-tokens/${PAIR}`, ...PRIVATE]],
+    ['list without its body', { method: 'HEAD', routePath: '/tokens' }, [`list-tokens/${PAIR}`, ...PRIVATE]],
     ['read of one token', { routePath: '/tokens/{id}' }, PRIVATE],
     ['create', { method: 'POST', routePath: '/tokens' }, [`create-tokens/${PAIR}`, ...PRIVATE]],
     ['tokenize', { method: 'POST', routePath: '/tokenize' }, [`create-tokens/${PAIR}`, ...PRIVATE]],
@@ -68,6 +69,8 @@ describe('the rows of rate limits', () => {
     ['update', { method: 'PATCH', routePath: '/tokens/{id}' }, [`update-tokens/${PAIR}`, ...PRIVATE]],
     ['delete', { method: 'DELETE', routePath: '/tokens/{id}' }, [`delete-tokens/${PAIR}`, ...PRIVATE]],
     ['of the account updater', { routePath: '/account-updater/jobs' }, [`account-updater/${PAIR}`, ...PRIVATE]],
+    ['of the account updater itself', { routePath: '/account-updater' }, [`account-updater/${PAIR}`, ...PRIVATE]],
+    ['of what only sounds like it', { routePath: '/account-updaters' }, PRIVATE],
     [
       'that several rows name',
       { method: 'POST', routePath: '/tokens', tenantType: 'test', applicationType: 'public', legacyKey: true },
@@ -80,7 +83,7 @@ describe('the rows of rate limits', () => {
     });
   }
 
-  it('count create and tokenize together, and the operations on one token by resource', () => {
+  it('count create and tokenize together', () => {
     const create = idsOf({ method: 'POST', routePath: '/tokens' });
     expect(idsOf({ method: 'POST', routePath: '/tokenize' })).to.deep.equal(create);
   });
