@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
-import type { RequestListener, Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { answerRefusedRequest } from './refused-requests.ts';
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -28,6 +30,7 @@ const MAX_HEADER_BYTES = 16_384;
 /** Listens before it settles. Rejects with a message that names address and flag where the port is taken or denied. */
 export async function startHttpServer({ host, port, portFlag, listener }: HttpServerOptions): Promise<HttpServer> {
   let closing = false;
+  const answering = new WeakMap<Duplex, ServerResponse>();
   const server = createServer(
     {
       headersTimeout: HEADERS_TIMEOUT_MS,
@@ -37,11 +40,18 @@ export async function startHttpServer({ host, port, portFlag, listener }: HttpSe
     },
     (request, response) => {
       if (closing) response.setHeader('connection', 'close');
+      answering.set(request.socket, response);
+      response.once('close', () => answering.delete(request.socket));
       // A kept-alive connection turns idle only after its answer, when close() has looked for idle ones already.
       response.once('close', () => closing && setImmediate(() => server.closeIdleConnections()));
       listener(request, response);
     },
   );
+  server.on('clientError', (error, socket) => {
+    // What is written after an answer has begun would be read as its body.
+    if (answering.get(socket)?.headersSent === true) socket.destroy();
+    else answerRefusedRequest(error, socket);
+  });
   await listen(server, host, port, portFlag);
   return {
     port: (server.address() as AddressInfo).port,

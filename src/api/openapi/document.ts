@@ -16,13 +16,14 @@ const PROBLEM_DESCRIPTIONS: Record<number, string> = {
   413: 'The body is larger than 1 MB.',
   415: 'The body has another Content-Type.',
   429: 'Too many requests: more than a rate limit allows.',
+  431: 'The request line and the headers are larger than 16 KiB together.',
   500: 'A fault of the service.',
   503: 'Postgres or key management cannot be reached, or the audit log cannot be written.',
 };
 
 // What the stack in front of every handler can answer; what the handler itself adds, its route declares.
 function stackStatuses(route: Route): number[] {
-  const statuses = [401, 429, 500, 503];
+  const statuses = [401, 429, 431, 500, 503];
   if (route.body || route.parameters?.some((parameter) => parameter.in === 'query')) statuses.push(400);
   if (route.permission !== null || route.applicationType !== undefined) statuses.push(403);
   if (route.path.includes('{')) statuses.push(404);

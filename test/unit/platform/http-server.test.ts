@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import { startHttpServer } from '../../../src/platform/http-server.ts';
 import type { HttpServer } from '../../../src/platform/http-server.ts';
@@ -67,10 +68,36 @@ describe('HTTP server', () => {
     expect(((await failed) as [NodeJS.ErrnoException])[0].code).to.equal('ECONNRESET');
   });
 
-  it('refuses oversized headers', async () => {
+  it('refuses oversized headers with a problem, also on a connection that has served requests', async () => {
     const server = await start((_, response) => response.end());
-    const answer = await fetch(`http://${HOST}:${server.port}/`, { headers: { 'x-large': 'x'.repeat(17_000) } });
-    expect(answer.status).to.equal(431);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const get = async (headers: Record<string, string>): Promise<IncomingMessage> => {
+      const [answer] = await once(request({ host: HOST, port: server.port, agent, headers }).end(), 'response');
+      return answer as IncomingMessage;
+    };
+    for (const served of [0, 1]) {
+      if (served > 0) (await get({})).resume();
+      const answer = await get({ 'x-large': 'x'.repeat(17_000) });
+      expect([answer.statusCode, answer.headers['content-type']]).to.deep.equal([431, 'application/problem+json']);
+      expect(JSON.parse((await answer.toArray()).join(''))).to.deep.equal({
+        type: 'about:blank',
+        title: 'Request Header Fields Too Large',
+        status: 431,
+        detail: 'The request line and the headers are larger than 16 KiB together.',
+      });
+    }
+    agent.destroy();
+    await server.close(1_000);
+  });
+
+  it('refuses what is not HTTP with a problem', async () => {
+    const server = await start((_, response) => response.end());
+    const socket = connect({ host: HOST, port: server.port });
+    socket.end('no such protocol\r\n\r\n');
+    const answer = (await socket.toArray()).join('');
+    expect(answer)
+      .to.match(/^HTTP\/1\.1 400 Bad Request\r\n/)
+      .and.include('application/problem+json');
     await server.close(1_000);
   });
 });
