@@ -1,6 +1,6 @@
 import { sweepExpiredApplications } from '../data/applications.ts';
 import { destroyDueDataKeys } from '../data/data-keys.ts';
-import type { Database, Queryable } from '../data/database.ts';
+import type { Database } from '../data/database.ts';
 import { clearUnpartitionedLogs, dropLogPartitions, makeLogPartitions } from '../data/logs.ts';
 import { dropEmptyTokenCounts, foldTokenCounts } from '../data/token-counts.ts';
 import { sweepExpiredSessions } from '../data/sessions.ts';
@@ -8,6 +8,7 @@ import { clearExpiredCvcs, sweepExpiredTokens, sweepOrphanedTokens } from '../da
 import type { DataKeys } from '../keys/data-keys.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import { removeInBatches, type RemoveRows } from './batches.ts';
 
 export interface Sweeper {
   /** Runs one sweep now; rejects where a part of it failed. */
@@ -24,25 +25,16 @@ export interface SweeperOptions {
   readonly intervalMs?: number;
 }
 
-/** Rows that one statement removes, so that no statement holds locks for long. */
+/** Rows that one statement removes. */
 const BATCH = 1_000;
 const INTERVAL_MS = 30_000;
 /** Partitions made ahead: enough to outlast a long outage of every sweeper. */
 const LOG_HOURS_AHEAD = 48;
 
-async function inBatches(remove: (queryable: Queryable, limit: number) => Promise<number>, database: Database) {
-  let removed = 0;
-  let last: number;
-  do {
-    last = await remove(database, BATCH);
-    removed += last;
-  } while (last === BATCH);
-  return removed;
-}
-
 /**
- * Removes what has expired: tokens, card verification codes and the data keys that sealed them, sessions, applications, and logs
- * past every retention; and tokens that a deleted tenant left behind. Readers are already kept from all of it; several replicas may sweep at once.
+ * Removes what has expired: tokens, card verification codes and the data keys that sealed them, sessions, applications,
+ * and logs past every retention; and tokens that a deleted tenant left behind. Sums up the counts of tokens. Readers are
+ * already kept from all of it; several replicas may sweep at once.
  */
 export function createSweeper({
   database,
@@ -53,6 +45,10 @@ export function createSweeper({
 }: SweeperOptions): Sweeper {
   const swept = metrics.counter({ name: 'swept_total', help: 'Expired rows removed, by kind.', labels: ['kind'] });
   const failures = metrics.counter({ name: 'sweep_failures_total', help: 'Sweeps that failed in part.' });
+  const stopping = new AbortController();
+  const inBatches = (remove: RemoveRows): Promise<number> =>
+    removeInBatches(remove, database, { size: BATCH, signal: stopping.signal });
+
   // A destroyed key must not live on in memory.
   async function destroyDataKeys(): Promise<number> {
     const destroyed = await destroyDueDataKeys(database);
@@ -61,16 +57,16 @@ export function createSweeper({
   }
 
   const tasks: readonly [kind: string, run: () => Promise<number>][] = [
-    ['cvc', () => inBatches(clearExpiredCvcs, database)],
+    ['cvc', () => inBatches(clearExpiredCvcs)],
     ['data_key', destroyDataKeys],
-    ['token', () => inBatches(sweepExpiredTokens, database)],
-    ['orphaned_token', () => inBatches(sweepOrphanedTokens, database)],
-    ['session', () => inBatches(sweepExpiredSessions, database)],
+    ['token', () => inBatches(sweepExpiredTokens)],
+    ['orphaned_token', () => inBatches(sweepOrphanedTokens)],
+    ['session', () => inBatches(sweepExpiredSessions)],
     ['application', () => sweepExpiredApplications(database)],
     ['log_partition', () => dropLogPartitions(database)],
-    ['unpartitioned_log', () => inBatches(clearUnpartitionedLogs, database)],
-    ['token_count_change', () => inBatches(foldTokenCounts, database)],
-    ['empty_token_count', () => inBatches(dropEmptyTokenCounts, database)],
+    ['unpartitioned_log', () => inBatches(clearUnpartitionedLogs)],
+    ['token_count_change', () => inBatches(foldTokenCounts)],
+    ['empty_token_count', () => inBatches(dropEmptyTokenCounts)],
   ];
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
@@ -105,6 +101,7 @@ export function createSweeper({
     sweep,
     start: loop,
     async stop() {
+      stopping.abort();
       await running;
       clearTimeout(timer);
     },

@@ -5,7 +5,6 @@ import type { Parts } from './parts.ts';
 
 const STORE = 'update tokens set data = $3, mask = $4 where tenant_id = $1 and token_id = $2';
 
-// eslint-disable-next-line require-yield -- none are needed: the row has its id
 function* noIds(): Generator<string, undefined, undefined> {
   return undefined;
 }
