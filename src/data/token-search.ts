@@ -43,7 +43,9 @@ function conditionsOf({ tenantId, access, alternatives }: TokenSearch, page: Sea
           `(t.created_at, t.token_id) < (${parameters.add(after.createdAt)}::timestamptz, ${parameters.add(after.id)})`,
         ]),
   ];
-  const dataSearchable = dataSearchableCondition(access, parameters);
+  let condition: string | undefined;
+  // Only where it is asked for: Postgres refuses parameters that a statement does not use.
+  const dataSearchable = () => (condition ??= dataSearchableCondition(access, parameters));
   return alternatives.map((criteria) =>
     [...common, ...criteria.map((criterion) => criterionCondition(criterion, dataSearchable, parameters))].join(
       '\n        and ',

@@ -56,7 +56,7 @@ function rangeCondition({ from, to }: Extract<TokenTest, { field: 'created_at' }
   return ends.join(' and ') || 'true';
 }
 
-function testCondition(test: TokenTest, dataSearchable: string, parameters: Parameters): string {
+function testCondition(test: TokenTest, dataSearchable: () => string, parameters: Parameters): string {
   switch (test.field) {
     case 'id':
       return `t.token_id = ${parameters.add(test.value)}`;
@@ -75,15 +75,18 @@ function testCondition(test: TokenTest, dataSearchable: string, parameters: Para
     case 'created_at':
       return rangeCondition(test, parameters);
     case 'data':
-      return `${dataSearchable} and t.token_id in (
+      return `${dataSearchable()} and t.token_id in (
         select h.token_id from token_search_hashes h where h.tenant_id = $1 and h.hash = ${parameters.add(test.hash)})`;
   }
 }
 
-/** The condition that a criterion stands for; the first of the statement's parameters is the tenant. */
+/**
+ * The condition that a criterion stands for. The first of the statement's parameters is the tenant; `dataSearchable`
+ * gives the condition under which tests for data see any.
+ */
 export function criterionCondition(
   { test, isNegated }: TokenCriterion,
-  dataSearchable: string,
+  dataSearchable: () => string,
   parameters: Parameters,
 ): string {
   const condition = testCondition(test, dataSearchable, parameters);
