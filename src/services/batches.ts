@@ -20,7 +20,7 @@ export async function removeInBatches(
   queryable: Queryable,
   { size, signal }: BatchOptions,
 ): Promise<number> {
-  for (let removed = 0; ; ) {
+  for (let removed = 0; ;) {
     const began = performance.now();
     const last = await remove(queryable, size);
     removed += last;

@@ -77,9 +77,10 @@ describe('sweeps by several replicas at once', () => {
   }
 
   const count = async (text: string): Promise<number> => {
-    const [row] = await test.database.run<{ count: number }>({ text: `select count(*)::integer as count from ${text}` }, [
-      tenantId,
-    ]);
+    const [row] = await test.database.run<{ count: number }>(
+      { text: `select count(*)::integer as count from ${text}` },
+      [tenantId],
+    );
     return row!.count;
   };
 
