@@ -20,6 +20,11 @@ const LOCK_APPLICATION: Statement = {
   text: 'select from applications where tenant_id = $1 and application_id = $2 for update',
 };
 
+/** Keeps others from adding keys to an application until the transaction ends; false where there is none. */
+export async function lockApplication(transaction: Queryable, tenantId: string, id: string): Promise<boolean> {
+  return (await transaction.run(LOCK_APPLICATION, [tenantId, id])).length > 0;
+}
+
 const INSERT: Statement = {
   name: 'insert-application-key',
   text: `
@@ -48,8 +53,7 @@ export async function insertApplicationKeyIn(
   log: LogEntry,
 ): Promise<KeyInsert> {
   const { tenantId, id, applicationId, digest, expiresAt, createdBy, createdAt } = key;
-  const locked = await transaction.run(LOCK_APPLICATION, [tenantId, applicationId]);
-  if (locked.length === 0) return 'no-application';
+  if (!(await lockApplication(transaction, tenantId, applicationId))) return 'no-application';
   const created = await transaction.run(INSERT, [
     ...[tenantId, id, applicationId, digest, expiresAt, createdBy, createdAt, APPLICATION_LIMITS.keys],
     ...logParameters([log]),

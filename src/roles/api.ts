@@ -5,10 +5,14 @@ import { createInternalApp } from '../api/internal/app.ts';
 import { createRateLimits } from '../api/middleware/rate-limits.ts';
 import { applicationKeyRoutes } from '../api/routes/application-keys/index.ts';
 import { applicationRoutes } from '../api/routes/applications/index.ts';
+import { applicationTemplateRoutes } from '../api/routes/application-templates/index.ts';
 import { logRoutes } from '../api/routes/logs/index.ts';
+import { permissionRoutes } from '../api/routes/permissions/index.ts';
 import { reactorRoutes } from '../api/routes/reactors/index.ts';
 import { sessionRoutes } from '../api/routes/sessions/index.ts';
+import { tenantRoutes } from '../api/routes/tenants/index.ts';
 import { tokenRoutes } from '../api/routes/tokens/index.ts';
+import { unservedRoutes } from '../api/routes/unserved/index.ts';
 import { listenForChanges } from '../data/changes.ts';
 import { createDataKeyStore } from '../data/data-keys.ts';
 import type { Database } from '../data/database.ts';
@@ -136,8 +140,12 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     ...applicationRoutes(applications),
     ...applicationKeyRoutes(applications),
     ...sessionRoutes({ database, clock }),
+    ...tenantRoutes({ database, authentication, audit }),
     ...reactorRoutes({ ...reactors, invocation }),
     ...logRoutes({ database, cursors }),
+    ...permissionRoutes(),
+    ...applicationTemplateRoutes(),
+    ...unservedRoutes(),
   ];
   const { trustedProxies, ipRateLimits } = options;
   const limiter = await startRateLimiter(options);

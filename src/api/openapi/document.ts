@@ -1,6 +1,8 @@
-import { problem } from '../schemas/common.ts';
+import { isIdempotent } from '../middleware/idempotency-key.ts';
 import type { ResponseDefinition, Route, Schema } from '../route.ts';
+import { problem } from '../schemas/common.ts';
 import { closeObjects } from '../validation/validator.ts';
+import { answerHeadersOf, requestHeadersOf } from './headers.ts';
 import { RATE_LIMIT_HEADERS, RETRY_AFTER } from './rate-limit-headers.ts';
 
 export interface DocumentOptions {
@@ -28,6 +30,7 @@ function stackStatuses(route: Route): number[] {
   if (route.permission !== null || route.applicationType !== undefined) statuses.push(403);
   if (route.path.includes('{')) statuses.push(404);
   if (route.body) statuses.push(413, 415);
+  if (isIdempotent(route)) statuses.push(400, 403);
   return statuses;
 }
 
@@ -42,23 +45,37 @@ function limitHeadersOf(status: string): object {
   return status === '429' ? { ...RATE_LIMIT_HEADERS, ...RETRY_AFTER } : RATE_LIMIT_HEADERS;
 }
 
-function describeResponses(route: Route, traceHeader: object): Record<string, unknown> {
+const KEY_CONFLICT = 'A request with the same idempotency key is under way, or the key belongs to another operation.';
+
+// What an operation declares for a status does not unsay what the stack in front of it answers with the same one.
+function describeConflict(route: Route): Record<string, ResponseDefinition> {
+  if (!isIdempotent(route)) return {};
+  const own = route.responses[409]?.description;
+  return { 409: { description: own === undefined ? KEY_CONFLICT : `${own} Or: ${KEY_CONFLICT}` } };
+}
+
+function describeResponses(route: Route, headerPrefix: string): Record<string, unknown> {
   const answers = {
     ...Object.fromEntries(
       stackStatuses(route).map((status) => [status, { description: PROBLEM_DESCRIPTIONS[status]! }]),
     ),
     ...route.responses,
+    ...describeConflict(route),
     ...(route.otherResponses ? { default: route.otherResponses } : {}),
   } as Record<string, ResponseDefinition>;
   return Object.fromEntries(
     Object.entries(answers).map(([status, { description, schema, headers }]) => [
       status,
-      { description, headers: { ...traceHeader, ...limitHeadersOf(status), ...headers }, ...contentOf(status, schema) },
+      {
+        description,
+        headers: { ...answerHeadersOf(route, status, headerPrefix), ...limitHeadersOf(status), ...headers },
+        ...contentOf(status, schema),
+      },
     ]),
   );
 }
 
-function describeOperation(route: Route, traceHeader: object): Record<string, unknown> {
+function describeOperation(route: Route, headerPrefix: string): Record<string, unknown> {
   const anyKey = `Any valid key${route.applicationType === undefined ? '' : ` of a ${route.applicationType} application`}.`;
   const needs = route.permission === null ? anyKey : `Permission: \`${route.permission}\`.`;
   return {
@@ -66,7 +83,8 @@ function describeOperation(route: Route, traceHeader: object): Record<string, un
     tags: [route.tag],
     summary: route.summary,
     description: [route.description, needs].filter(Boolean).join('\n\n'),
-    ...(route.parameters ? { parameters: route.parameters } : {}),
+    ...(route.deprecated ? { deprecated: true } : {}),
+    parameters: [...(route.parameters ?? []), ...requestHeadersOf(route, headerPrefix)],
     ...(route.body
       ? {
           requestBody: {
@@ -80,34 +98,35 @@ function describeOperation(route: Route, traceHeader: object): Record<string, un
           },
         }
       : {}),
-    responses: describeResponses(route, traceHeader),
+    responses: describeResponses(route, headerPrefix),
   };
 }
 
 /** The OpenAPI 3.1 document of exactly these routes, from the schemas that validate their requests and answers. */
 export function createDocument(routes: readonly Route[], options: DocumentOptions): Schema {
-  const traceHeader = {
-    [`${options.headerPrefix}-TRACE-ID`]: {
-      description: 'The trace id of the request, sent or made; log lines carry it.',
-      schema: { type: 'string' },
-    },
-  };
+  const { headerPrefix } = options;
+  // What is not served has no operation to describe.
+  const served = routes.filter(({ method }) => method !== 'all');
+  const unserved = routes.filter(({ method }) => method === 'all');
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes) (paths[route.path] ??= {})[route.method] = describeOperation(route, traceHeader);
+  for (const route of served) (paths[route.path] ??= {})[route.method] = describeOperation(route, headerPrefix);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Tokenkeep',
       version: options.version,
-      description: 'Stores secrets as tokens and shows them redacted, masked or revealed as access rules say.',
+      description: [
+        'Stores secrets as tokens and shows them redacted, masked or revealed as access rules say.',
+        ...unserved.map(({ path, summary }) => `\`${path}\`: ${summary}`),
+      ].join('\n\n'),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     security: [{ applicationKey: [] }],
-    tags: [...new Set(routes.map((route) => route.tag))].map((name) => ({ name })),
+    tags: [...new Set(served.map((route) => route.tag))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: {
-        applicationKey: { type: 'apiKey', in: 'header', name: `${options.headerPrefix}-API-KEY` },
+        applicationKey: { type: 'apiKey', in: 'header', name: `${headerPrefix}-API-KEY` },
       },
       schemas: { Problem: problem },
     },

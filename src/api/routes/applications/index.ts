@@ -11,6 +11,7 @@ import {
   readApplication,
   updateApplication,
 } from '../../../services/applications.ts';
+import { regenerateKey } from '../../../services/key-regeneration.ts';
 import { type OffsetQuery, presentOffsetPage } from '../../pagination.ts';
 import { type Route, route } from '../../route.ts';
 import {
@@ -122,6 +123,24 @@ export function applicationRoutes(parts: ApplicationParts): Route[] {
       responses: { 200: { description: 'The application.', schema: schema.application } },
       async handle({ caller, params, body }) {
         return { status: 200, body: present(await updateApplication(parts, caller, params['id']!, body)) };
+      },
+    }),
+    route({
+      method: 'post',
+      path: '/applications/{id}/regenerate',
+      operationId: 'regenerateApplicationKey',
+      tag,
+      summary: 'Replace the only key of an application',
+      description: 'The old key stops working at once. Create a new key instead, and delete the old one afterwards.',
+      permission: 'application:update',
+      deprecated: { since: '2024-04-17', sunset: '2024-10-17', successor: '/applications/{id}/keys' },
+      parameters: [applicationId],
+      responses: {
+        200: { description: 'The application, with its new key in `key`.', schema: schema.application },
+        422: { description: 'The application has not exactly one key, or a resource declares it.' },
+      },
+      async handle({ caller, params }) {
+        return { status: 200, body: present(await regenerateKey(parts, caller, params['id']!)) };
       },
     }),
     route({

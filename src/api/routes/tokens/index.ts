@@ -176,6 +176,7 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
       summary: 'Replace expressions by the plaintext of tokens',
       description: 'Every token named must be granted with the transform `reveal`.',
       permission: 'token:read',
+      safe: true,
       body: {
         contentType: 'application/json',
         schema: schema.detokenizeRequest,
