@@ -1,6 +1,7 @@
 import { sweepExpiredApplications } from '../data/applications.ts';
 import { destroyDueDataKeys } from '../data/data-keys.ts';
 import type { Database } from '../data/database.ts';
+import { sweepIdempotentAnswers } from '../data/idempotent-answers.ts';
 import { clearUnpartitionedLogs, dropLogPartitions, makeLogPartitions } from '../data/logs.ts';
 import { dropEmptyTokenCounts, foldTokenCounts } from '../data/token-counts.ts';
 import { sweepExpiredSessions } from '../data/sessions.ts';
@@ -61,6 +62,7 @@ export function createSweeper({
     ['data_key', destroyDataKeys],
     ['token', () => inBatches(sweepExpiredTokens)],
     ['orphaned_token', () => inBatches(sweepOrphanedTokens)],
+    ['idempotent_answer', () => inBatches(sweepIdempotentAnswers)],
     ['session', () => inBatches(sweepExpiredSessions)],
     ['application', () => sweepExpiredApplications(database)],
     ['log_partition', () => dropLogPartitions(database)],
