@@ -1,6 +1,6 @@
 import type { LogEntry } from '../domain/logs.ts';
 import type { Tenant } from '../domain/tenants.ts';
-import type { Queryable, Statement } from './database.ts';
+import type { Database, Queryable, Statement } from './database.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
 import { LOG_AS_WRITTEN, upsertOutcome, type UpsertOutcome } from './upserts.ts';
 
@@ -44,4 +44,34 @@ export async function upsertTenant(
   const { id, name, type, quotas, settings, declared } = tenant;
   const values = [id, name, type, JSON.stringify(quotas), JSON.stringify(settings), declared];
   return upsertOutcome(await queryable.run(UPSERT, [...values, ...logParameters(logs)]));
+}
+
+const LOCK: Statement = { name: 'lock-tenant', text: `${GET.text} for no key update` };
+
+const CHANGE: Statement = {
+  name: 'change-tenant',
+  text: `
+    with changed as (
+      update tenants set name = $2, settings = $3 where tenant_id = $1
+    ), logged as (${insertLogEntries(4, 'true')})
+    select 1`,
+};
+
+/**
+ * Gives a tenant the name and the settings that `change` makes of it as it is; no other change comes in between. The
+ * tenant as it is then; undefined where there is none. What `change` throws leaves it as it was.
+ */
+export async function changeTenant(
+  database: Database,
+  id: string,
+  change: (tenant: TenantRow) => Pick<Tenant, 'name' | 'settings'>,
+  log: LogEntry,
+): Promise<TenantRow | undefined> {
+  return database.transaction(async (transaction) => {
+    const [tenant] = await transaction.run<TenantRow>(LOCK, [id]);
+    if (tenant === undefined) return undefined;
+    const { name, settings } = change(tenant);
+    await transaction.run(CHANGE, [id, name, JSON.stringify(settings), ...logParameters([log])]);
+    return { ...tenant, name, settings };
+  });
 }
