@@ -52,6 +52,8 @@ export interface LogQuery {
   retentionSeconds: number;
   /** The last entry of the page before. */
   after?: { createdAt: Date; id: string };
+  /** Entries that are left out after `after`; Postgres reads them all the same. */
+  offset?: number;
   limit: number;
 }
 
@@ -69,7 +71,7 @@ const LIST_LOGS: Statement = {
       and ($6::timestamptz is null or created_at < $6)
       and ($7::timestamptz is null or (created_at, log_id) < ($7, $8::uuid))
     order by created_at desc, log_id desc
-    limit $9`,
+    limit $9 offset $10`,
 };
 
 /** Newest first. */
@@ -84,6 +86,7 @@ export async function listLogs(queryable: Queryable, query: LogQuery): Promise<L
     query.after?.createdAt ?? null,
     query.after?.id ?? null,
     query.limit,
+    query.offset ?? 0,
   ]);
 }
 

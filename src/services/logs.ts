@@ -25,12 +25,15 @@ function readDate(text: string | undefined, path: string, violations: ViolationC
   return instant;
 }
 
-/** The tenant's log after a cursor, newest first, as far back as the tenant's log retention reaches. */
+/**
+ * The tenant's log after a cursor, newest first, as far back as the tenant's log retention reaches. `page` counts pages
+ * from the cursor, or from the newest entry; entries written meanwhile move those of pages without a cursor.
+ */
 export async function followLogs(
   { database, cursors }: LogParts,
   caller: Caller,
   filter: LogFilter,
-  { start, size }: { start?: string; size: number },
+  { start, page = 1, size }: { start?: string; page?: number; size: number },
 ): Promise<{ items: LogEntry[]; next: string | null }> {
   const { tenantId, quotas } = caller;
   const violations = new ViolationCollector();
@@ -46,6 +49,7 @@ export async function followLogs(
     until,
     retentionSeconds: quotas.logRetentionSeconds,
     after,
+    offset: (page - 1) * size,
     limit: size + 1,
   });
   const { items, last } = cutPage(entries, size);

@@ -77,6 +77,24 @@ describe('logs over the API', () => {
     ]);
   });
 
+  it('can be paged through by number, counted from a cursor where one is given, up to an empty page', async () => {
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await send('POST', '/applications', { name, type: 'private', permissions: ['token:read'], create_key: false });
+    }
+    const all = (await logs('size=100')).map(({ id }) => id);
+    const paged: string[][] = [];
+    for (const page of [1, 2, 3, 4, 5]) paged.push((await logs(`page=${page}&size=2`)).map(({ id }) => id));
+    expect(paged).to.deep.equal([0, 2, 4, 6, 8].map((from) => all.slice(from, from + 2)));
+    expect(paged.at(-1)).to.deep.equal([]);
+
+    const { body: first } = await send('GET', '/logs?size=1');
+    const rest = await logs(`start=${first.pagination.next}&page=2&size=2`);
+    expect(rest.map(({ id }) => id)).to.deep.equal(all.slice(3, 5));
+    for (const page of ['0', '-1', '1.5', 'x', '10001']) {
+      expect((await send('GET', `/logs?page=${page}`)).body.errors, page).to.have.all.keys('page');
+    }
+  });
+
   it('tell nothing of what was refused', async () => {
     const { body } = await send('POST', '/applications', { name: 'x', type: 'private', permissions: ['token:read'] });
     await send('PUT', `/applications/${body.id}`, { name: 'x', permissions: ['nope'] });

@@ -28,14 +28,14 @@ function presentEntityType(value: string) {
 
 export function logRoutes(parts: LogParts): Route[] {
   return [
-    route<unknown, CursorQuery & LogFilter>({
+    route<unknown, CursorQuery & LogFilter & { page: number }>({
       method: 'get',
       path: '/logs',
       operationId: 'listLogs',
       tag,
       summary: 'List logs',
       permission: 'log:read',
-      parameters: [...schema.logFilters, ...cursorParameters],
+      parameters: [...schema.logFilters, schema.logPage, ...cursorParameters],
       responses: { 200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.log) } },
       async handle({ caller, query }) {
         const page = await followLogs(parts, caller, query, query);
