@@ -57,13 +57,11 @@ const term: fc.Arbitrary<SearchTerm> = fc.oneof(
     isPrefix: fc.boolean(),
   }),
   fc.record({ field: fc.constant('metadata'), key: text, value: text }),
-  fc
-    .tuple(instant, instant)
-    .map(([one, other]) => ({
-      field: 'created_at' as const,
-      ...(one < other ? { from: one, to: other } : { from: one }),
-    })),
-) as fc.Arbitrary<SearchTerm>;
+  fc.tuple(instant, instant).map(([one, other]) => ({
+    field: 'created_at' as const,
+    ...(one < other ? { from: one, to: other } : { from: one }),
+  })),
+);
 
 /** Small enough for its alternatives to be few. */
 export const anyQuery: fc.Arbitrary<SearchQuery> = fc.letrec<{ query: SearchQuery }>((tie) => ({

@@ -139,7 +139,7 @@ describe('what a search may find', () => {
 
   it('is what the decision about each token says, for any rules', async () => {
     const containers = ['/', '/a/', '/a/b/', '/c/'];
-    const tokens = [];
+    const tokens: { id: string; container: string; data: string }[] = [];
     for (const [index, container] of [...containers, ...containers].entries()) {
       const data = index < containers.length ? 'one' : 'two';
       tokens.push({ id: await create(container, data), container, data });
