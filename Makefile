@@ -75,6 +75,10 @@ demo: install ## Walk through a story on a vault of its own, and check each step
 bench: install ## Measure the hot paths beside their ceilings
 	@node test/bench/run.ts
 
+.PHONY: bench-size
+bench-size: install ## Measure lists, searches, logs and sweeps of a tenant of 10 thousand to 1 million tokens
+	@node test/bench/size.ts
+
 .PHONY: clean
 clean: ## Remove what can be made again; .data stays
 	@rm -rf dist node_modules

@@ -6,9 +6,12 @@ import { setSizeStage } from './size/parts.ts';
 import { makePastPartitions, makeRows, vacuum } from './size/rows.ts';
 import { sealingParts } from './size/seal.ts';
 import { subjectsFor } from './size/subjects.ts';
+import { measureSweep } from './size/sweep.ts';
 
+const SWEPT = 100_000;
 const LOAD = { concurrency: 1, durationMs: 1_000, maxOperations: 200 };
 
+// Times in ms of what is asked of one tenant as it grows. Run with --plans FILE for how Postgres runs each statement.
 const { values } = parseArgs({
   options: { sizes: { type: 'string', default: '10000,100000,1000000' }, plans: { type: 'string' } },
 });
@@ -41,3 +44,4 @@ for (const size of sizes) {
 console.log(`| p50 / p99 in ms | ${sizes.map((size) => size.toLocaleString('en')).join(' | ')} |`);
 console.log(`| --- | ${sizes.map(() => '---:').join(' | ')} |`);
 for (const [name, cells] of table) console.log(`| ${name} | ${cells.join(' | ')} |`);
+console.log(`\n${(await measureSweep(parts, Math.min(SWEPT, made / 2))).join('\n')}`);

@@ -1,8 +1,8 @@
-import type { AccessRule } from '../../../src/domain/access.ts';
 import type { Caller } from '../../../src/domain/caller.ts';
-import { DEFAULT_QUOTAS, DEFAULT_SETTINGS } from '../../../src/domain/tenants.ts';
 import { followLogs, type LogFilter } from '../../../src/services/logs.ts';
+import { followFoundTokens, pageFoundTokens } from '../../../src/services/tokens/search.ts';
 import { followTokens, pageTokens, type TokenListFilter } from '../../../src/services/tokens/list.ts';
+import { CALLERS } from './callers.ts';
 import type { Parts } from './parts.ts';
 import { TENANT } from './rows.ts';
 
@@ -13,30 +13,7 @@ export interface Subject {
 }
 
 const SIZE = 20;
-
-function caller(access: Partial<Pick<Caller, 'permissions' | 'rules'>>): Caller {
-  return {
-    ...{ tenantId: TENANT, tenantType: 'production', quotas: DEFAULT_QUOTAS, settings: DEFAULT_SETTINGS },
-    ...{ applicationId: TENANT, applicationType: 'private', keyId: TENANT, permissions: [], rules: [], ...access },
-  };
-}
-
-function rule(priority: number, where: Pick<AccessRule, 'container' | 'conditions'>): AccessRule {
-  return { priority, ...where, transform: 'mask', permissions: ['token:read'] };
-}
-
-const PLAIN = caller({ permissions: ['token:read', 'log:read'] });
-const ONE_CONTAINER = caller({ rules: [rule(1, { container: '/pci/' })] });
-const RARE_CONTAINER = caller({ rules: [rule(1, { container: '/rare/' })] });
-const OVERLAPPING = caller({
-  rules: [rule(1, { container: '/pci/high/eu/' }), rule(2, { container: '/pci/' }), rule(3, { container: '/bank/' })],
-});
-const BY_ID = caller({
-  rules: [
-    rule(1, { conditions: [{ attribute: 'id', operator: 'starts_with', value: 'order-99' }] }),
-    rule(2, { container: '/rare/' }),
-  ],
-});
+const FINGERPRINT = 'select fingerprint from tokens where tenant_id = $1 and fingerprint is not null limit 1';
 
 function page(who: Caller, number: number, filter: TokenListFilter = {}) {
   return (parts: Parts) => pageTokens(parts, who, filter, { page: number, size: SIZE });
@@ -47,7 +24,32 @@ function follow(who: Caller, filter: TokenListFilter = {}, start?: string) {
 }
 
 function logs(filter: LogFilter = {}, start?: string) {
-  return (parts: Parts) => followLogs(parts, PLAIN, filter, { size: SIZE, ...(start === undefined ? {} : { start }) });
+  return (parts: Parts) =>
+    followLogs(parts, CALLERS.plain, filter, { size: SIZE, ...(start === undefined ? {} : { start }) });
+}
+
+/** Queries of searches, from those that find nothing to those that find half of the tenant. */
+const QUERIES = [
+  'id:order-3',
+  'data:nothing',
+  'type:card',
+  'type:employer_id_number',
+  'NOT type:card',
+  'container:/rare/*',
+  'container:/pci/*',
+  'metadata.customer:77',
+  'metadata.channel:web',
+  'type:bank AND metadata.channel:app',
+  'metadata.customer:77 OR container:/rare/*',
+  'created_by:22222222-2222-4222-8222-222222222222',
+  'created_at:[2026-01-01T00:00:00Z TO 2026-01-01T00:10:00Z]',
+] as const;
+
+function searches(): [string, Subject['run']][] {
+  return QUERIES.flatMap((query): [string, Subject['run']][] => [
+    [`search by page, ${query}`, (parts) => pageFoundTokens(parts, CALLERS.plain, query, { page: 1, size: SIZE })],
+    [`search by cursor, ${query}`, (parts) => followFoundTokens(parts, CALLERS.oneContainer, query, { size: SIZE })],
+  ]);
 }
 
 /** What is asked of a tenant with so many tokens. */
@@ -59,35 +61,35 @@ export async function subjectsFor(parts: Parts, tokens: number): Promise<Subject
     id: TENANT,
   });
   const last = Math.ceil(tokens / SIZE);
-  const { rows } = { rows: await parts.database.run<{ fingerprint: Buffer }>({ text: FINGERPRINT }, [TENANT]) };
-  const fingerprint = rows[0]!.fingerprint.toString('base64url');
+  const [stored] = await parts.database.run<{ fingerprint: Buffer }>({ text: FINGERPRINT }, [TENANT]);
+  const fingerprint = stored!.fingerprint.toString('base64url');
   const ids = ['order-3', 'order-103', 'order-203'];
   const subjects: Record<string, Subject['run']> = {
-    'page 1, plain permission': page(PLAIN, 1),
-    'page 1, one container': page(ONE_CONTAINER, 1),
-    'page 1, a rare container': page(RARE_CONTAINER, 1),
-    'page 1, overlapping containers': page(OVERLAPPING, 1),
-    'page 1, prefix of ids and a container': page(BY_ID, 1),
-    'page 1, rare metadata': page(PLAIN, 1, { metadata: { customer: '77' } }),
-    'page 1, metadata of half': page(PLAIN, 1, { metadata: { channel: 'web' } }),
-    'page 1, three ids': page(PLAIN, 1, { ids }),
-    'middle page, plain permission': page(PLAIN, Math.ceil(last / 2)),
-    'last page, plain permission': page(PLAIN, last),
-    'page at half, one container': page(ONE_CONTAINER, Math.ceil(last / 2)),
-    'cursor, first page': follow(PLAIN),
-    'cursor, first page, one container': follow(ONE_CONTAINER),
-    'cursor, first page, overlapping': follow(OVERLAPPING),
-    'cursor, first page, ids and container': follow(BY_ID),
-    'cursor, deep inside': follow(PLAIN, {}, deep),
-    'cursor, deep inside, one container': follow(ONE_CONTAINER, {}, deep),
-    'cursor, by container': follow(PLAIN, { container: '/bank/' }),
-    'cursor, by rare container': follow(PLAIN, { container: '/rare/' }),
-    'cursor, by type': follow(PLAIN, { type: 'card' }),
-    'cursor, by rare type': follow(PLAIN, { type: 'employer_id_number' }),
-    'cursor, by absent type': follow(PLAIN, { type: 'social_security_number' }),
-    'cursor, by fingerprint': follow(PLAIN, { fingerprint }),
-    'cursor, by rare metadata': follow(PLAIN, { metadata: { customer: '77' } }),
-    'cursor, by metadata of half': follow(PLAIN, { metadata: { channel: 'web' } }),
+    'page 1, plain permission': page(CALLERS.plain, 1),
+    'page 1, one container': page(CALLERS.oneContainer, 1),
+    'page 1, a rare container': page(CALLERS.rareContainer, 1),
+    'page 1, overlapping containers': page(CALLERS.overlapping, 1),
+    'page 1, prefix of ids and a container': page(CALLERS.byId, 1),
+    'page 1, rare metadata': page(CALLERS.plain, 1, { metadata: { customer: '77' } }),
+    'page 1, metadata of half': page(CALLERS.plain, 1, { metadata: { channel: 'web' } }),
+    'page 1, three ids': page(CALLERS.plain, 1, { ids }),
+    'middle page, plain permission': page(CALLERS.plain, Math.ceil(last / 2)),
+    'last page, plain permission': page(CALLERS.plain, last),
+    'page at half, one container': page(CALLERS.oneContainer, Math.ceil(last / 2)),
+    'cursor, first page': follow(CALLERS.plain),
+    'cursor, first page, one container': follow(CALLERS.oneContainer),
+    'cursor, first page, overlapping': follow(CALLERS.overlapping),
+    'cursor, first page, ids and container': follow(CALLERS.byId),
+    'cursor, deep inside': follow(CALLERS.plain, {}, deep),
+    'cursor, deep inside, one container': follow(CALLERS.oneContainer, {}, deep),
+    'cursor, by container': follow(CALLERS.plain, { container: '/bank/' }),
+    'cursor, by rare container': follow(CALLERS.plain, { container: '/rare/' }),
+    'cursor, by type': follow(CALLERS.plain, { type: 'card' }),
+    'cursor, by rare type': follow(CALLERS.plain, { type: 'employer_id_number' }),
+    'cursor, by absent type': follow(CALLERS.plain, { type: 'social_security_number' }),
+    'cursor, by fingerprint': follow(CALLERS.plain, { fingerprint }),
+    'cursor, by rare metadata': follow(CALLERS.plain, { metadata: { customer: '77' } }),
+    'cursor, by metadata of half': follow(CALLERS.plain, { metadata: { channel: 'web' } }),
     'logs, first page': logs(),
     'logs, deep inside': logs({}, deepLog),
     'logs, of one entity': logs({ entity_type: 'card', entity_id: '1679091c5a880faf6fb5e6087eb1b2dc' }),
@@ -99,7 +101,5 @@ export async function subjectsFor(parts: Parts, tokens: number): Promise<Subject
       end_date: new Date(Date.now() - 4 * 3600_000).toISOString(),
     }),
   };
-  return Object.entries(subjects).map(([name, run]) => ({ name, run }));
+  return [...Object.entries(subjects), ...searches()].map(([name, run]) => ({ name, run }));
 }
-
-const FINGERPRINT = 'select fingerprint from tokens where tenant_id = $1 and fingerprint is not null limit 1';
