@@ -15,6 +15,19 @@ const abaNumbers = digits(8, 8)
   .filter((text) => text !== '00000000')
   .map((text) => completed(text, isAbaRoutingNumber));
 
+/** The Luhn check by its table of doubled digits (ISO/IEC 7812-1, annex B), written independently of the code. */
+function luhnByTable(number: string): boolean {
+  const doubled = [0, 2, 4, 6, 8, 1, 3, 5, 7, 9];
+  const fromRight = [...number].reverse().map(Number);
+  return fromRight.map((digit, index) => (index % 2 ? doubled[digit]! : digit)).reduce((a, b) => a + b, 0) % 10 === 0;
+}
+
+/** The ABA checksum as its three sums: 3(d1 + d4 + d7) + 7(d2 + d5 + d8) + (d3 + d6 + d9). */
+function abaBySums(number: string): boolean {
+  const [d1, d2, d3, d4, d5, d6, d7, d8, d9] = [...number].map(BigInt) as bigint[];
+  return (3n * (d1! + d4! + d7!) + 7n * (d2! + d5! + d8!) + d3! + d6! + d9!) % 10n === 0n;
+}
+
 function withDigit(text: string, index: number, digit: number): string {
   return text.slice(0, index) + String(digit) + text.slice(index + 1);
 }
@@ -57,6 +70,64 @@ for (const [name, numbers, passes, blindTo] of [
     });
   });
 }
+
+describe('the checks beside independent ones', () => {
+  it('agree about random digits', () => {
+    fc.assert(
+      fc.property(digits(1, 24), (number) => isLuhnValid(number) === luhnByTable(number)),
+      { numRuns: 2_000 },
+    );
+    const nine = digits(9, 9).filter((number) => number !== '000000000');
+    fc.assert(
+      fc.property(nine, (number) => isAbaRoutingNumber(number) === abaBySums(number)),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('agree about numbers made to pass', () => {
+    fc.assert(fc.property(luhnNumbers, luhnByTable));
+    fc.assert(fc.property(abaNumbers, abaBySums));
+  });
+
+  it('let exactly one digit of ten pass in each place', () => {
+    for (const [numbers, passes] of [
+      [luhnNumbers, isLuhnValid],
+      [abaNumbers, isAbaRoutingNumber],
+    ] as const) {
+      fc.assert(
+        fc.property(numbers, fc.nat(), (number, at) => {
+          const variants = [...'0123456789'].map((digit) => withDigit(number, at % number.length, Number(digit)));
+          expect(variants.filter(passes)).to.deep.equal([number]);
+        }),
+      );
+    }
+  });
+
+  it('refuse what is amid, before or after the digits', () => {
+    const intruder = fc.constantFrom(' ', '-', '\u00a0', '.', '\n', '٣', '３', 'O', 'l', '\0', '+');
+    fc.assert(
+      fc.property(luhnNumbers, intruder, fc.nat(), (number, text, at) => {
+        const index = at % (number.length + 1);
+        expect(isLuhnValid(number.slice(0, index) + text + number.slice(index))).to.equal(false);
+      }),
+    );
+    fc.assert(
+      fc.property(abaNumbers, intruder, fc.nat(8), (number, text, index) => {
+        expect(isAbaRoutingNumber(number.slice(0, index) + text + number.slice(index))).to.equal(false);
+        expect(isAbaRoutingNumber(number.slice(0, index) + text + number.slice(index + 1))).to.equal(false);
+      }),
+    );
+  });
+
+  it('refuse routing numbers of any other length', () => {
+    fc.assert(
+      fc.property(
+        digits(0, 20).filter(({ length }) => length !== 9),
+        (number) => !isAbaRoutingNumber(number),
+      ),
+    );
+  });
+});
 
 describe('known numbers', () => {
   it('pass where card networks and banks use them', () => {

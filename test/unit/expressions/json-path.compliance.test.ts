@@ -19,7 +19,8 @@ const suite = JSON.parse(readFileSync(new URL('../../fixtures/jsonpath/cts.json'
 
 describe('JSONPath against the RFC 9535 compliance suite', () => {
   it('holds the whole suite', () => {
-    expect(suite.tests.length).to.be.greaterThan(680);
+    // The number is that of the version which the fixture's README names.
+    expect(suite.tests).to.have.lengthOf(687);
   });
 
   for (const { name, selector, document, result, results, invalid_selector: invalid } of suite.tests) {
