@@ -41,6 +41,7 @@ const { values } = parseArgs({ options: { quick: { type: 'boolean', default: fal
 const interrupted = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
 
+console.log('Rate limits are off: the tenant is unlimited, and addresses are not counted.');
 console.log(`${cpus().length} CPUs shared by loader, program and Postgres; load average ${load()}`);
 await using stage = await setStage(Math.max(...CONCURRENCIES));
 const scenarios = await prepare(stage);

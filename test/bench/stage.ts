@@ -49,7 +49,7 @@ export async function setStage(connections: number): Promise<Stage> {
   const program = await startStandalone({
     dataDir: join(folder, 'vault'),
     manifests: await layManifests(folder),
-    flags: ['--database-url', server.connectionString, '--log-level', 'warn'],
+    flags: ['--database-url', server.connectionString, '--log-level', 'warn', '--ip-rate-limits', 'off'],
   });
   undo.defer(async () => void (await program.stop()));
   const vault = createHttpClient(program.baseUrl, await program.keyOf('payments'));

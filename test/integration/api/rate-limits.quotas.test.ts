@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import type { AccessRule } from '../../../src/domain/access.ts';
+import type { Permission } from '../../../src/domain/permissions.ts';
 import type { CustomRateLimit, RateLimitQuota } from '../../../src/domain/rate-limit-quotas.ts';
 import { DEFAULT_QUOTAS, DEFAULT_SETTINGS, type Quotas } from '../../../src/domain/tenants.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -120,7 +122,10 @@ describe('the quotas of a tenant', () => {
   });
 
   it('are obeyed by every replica within a second of their change: tokens of one request', async () => {
-    const { key, tenantId } = await newKey({ plan: 'Unlimited' });
+    const tenantId = await vault.tenant();
+    const permissions: Permission[] = ['token:create', 'token:read', 'token:use'];
+    const rules: AccessRule[] = [{ priority: 1, container: '/', transform: 'reveal', permissions }];
+    const { key } = await vault.application({ tenantId, permissions, rules });
     const create = () => vault.request('POST', '/tokens', { key, body: { type: 'token', data: 'x' } });
     const ids = (await Promise.all(Array.from({ length: 7 }, create))).map(({ body }) => body.id as string);
     const toTokenize = Object.fromEntries(ids.map((id) => [id, { type: 'token', data: 'x' }]));
