@@ -19,23 +19,28 @@ export async function getTenant(queryable: Queryable, id: string): Promise<Tenan
   return tenant;
 }
 
-// An inserted row has never been locked or updated, so its xmax is 0.
+// Name and settings are the tenant's own as long as no resource has declared them. An inserted row has never been locked
+// or updated, so its xmax is 0.
 const UPSERT: Statement = {
   name: 'upsert-tenant',
   text: `
     with written as (
       insert into tenants as t (tenant_id, name, type, quotas, settings, declared) values ($1, $2, $3, $4, $5, $6)
       on conflict (tenant_id) do update
-      set name = excluded.name, type = excluded.type, quotas = excluded.quotas, settings = excluded.settings,
-        declared = excluded.declared
-      where (t.name, t.type, t.quotas, t.settings, t.declared)
-        is distinct from (excluded.name, excluded.type, excluded.quotas, excluded.settings, excluded.declared)
+      set name = case when t.declared or excluded.declared then excluded.name else t.name end,
+        settings = case when t.declared or excluded.declared then excluded.settings else t.settings end,
+        type = excluded.type, quotas = excluded.quotas, declared = excluded.declared
+      where (t.type, t.quotas, t.declared) is distinct from (excluded.type, excluded.quotas, excluded.declared)
+        or (t.declared and (t.name, t.settings) is distinct from (excluded.name, excluded.settings))
       returning (xmax = 0) as created
     ), logged as (${insertLogEntries(7, LOG_AS_WRITTEN)})
     select created from written`,
 };
 
-/** Makes the stored tenant what is given. Of `logs`, the one for what happened, create or update, is written. */
+/**
+ * Makes the stored tenant what is given; of one that no resource declares, now as before, name and settings stay. Of
+ * `logs`, the one for what happened, create or update, is written.
+ */
 export async function upsertTenant(
   queryable: Queryable,
   tenant: TenantRow,

@@ -31,6 +31,11 @@ export interface TenantDeclaration {
   type: TenantType;
   quotas: Quotas;
   settings: TenantSettings;
+  /**
+   * False where no resource declares it: then name and settings are for a new tenant only, and what its own applications
+   * make of them stays. Default: true.
+   */
+  declared?: boolean;
 }
 
 /** A key that the control plane made: its value goes to the user's Secret, only its digest comes here. */

@@ -53,20 +53,25 @@ const rateLimit = object(
   ['resource', 'applicationType', 'blockSeconds'],
 );
 
-export const tenantDeclaration = object({
-  name: text,
-  type: { type: 'string', enum: TENANT_TYPES },
-  quotas: object({
-    tokenize: count,
-    detokenize: count,
-    logRetentionSeconds: seconds,
-    cvcRetentionSeconds: seconds,
-    rateLimit: object({ plan: { type: 'string', enum: RATE_LIMIT_PLANS }, rows: { type: 'array', items: rateLimit } }, [
-      'rows',
-    ]),
-  }),
-  settings: object({ deduplicateTokens: { type: 'boolean' }, fingerprintTokens: { type: 'boolean' } }),
-});
+export const tenantDeclaration = object(
+  {
+    name: text,
+    type: { type: 'string', enum: TENANT_TYPES },
+    quotas: object({
+      tokenize: count,
+      detokenize: count,
+      logRetentionSeconds: seconds,
+      cvcRetentionSeconds: seconds,
+      rateLimit: object(
+        { plan: { type: 'string', enum: RATE_LIMIT_PLANS }, rows: { type: 'array', items: rateLimit } },
+        ['rows'],
+      ),
+    }),
+    settings: object({ deduplicateTokens: { type: 'boolean' }, fingerprintTokens: { type: 'boolean' } }),
+    declared: { type: 'boolean' },
+  },
+  ['declared'],
+);
 
 export const applicationDeclaration = object(
   {

@@ -31,4 +31,5 @@ export const UNDECLARED_DEFAULT_TENANT: TenantDeclaration = {
   type: 'production',
   quotas: DEFAULT_QUOTAS,
   settings: DEFAULT_SETTINGS,
+  declared: false,
 };

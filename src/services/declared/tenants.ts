@@ -20,7 +20,7 @@ export async function putTenant(
 ): Promise<boolean> {
   const actor = operatorOf(id);
   const logs = [logEntry(actor, 'create', 'tenant', id), logEntry(actor, 'update', 'tenant', id)];
-  const outcome = await upsertTenant(database, { id, ...declaration, declared: true }, logs);
+  const outcome = await upsertTenant(database, { id, declared: true, ...declaration }, logs);
   if (outcome === 'updated') authentication.forgetAll();
   return outcome !== 'unchanged';
 }

@@ -65,6 +65,17 @@ describe('what the API changes of declared things', function () {
     expect((await vault.request('GET', '/tokens', { key: added.body.key })).status).to.equal(200);
   });
 
+  it('puts name and settings of a declared tenant back', async () => {
+    const permissions = ['tenant:read', 'tenant:update'];
+    const application = { name: 'Tenants', type: 'management', permissions };
+    const { key } = (await vault.request('POST', '/applications', { key: admin, body: application })).body;
+    const held = async () => (await vault.request('GET', '/tenants/self', { key })).body;
+    const before = await held();
+    const body = { name: 'Taken over', settings: { deduplicate_tokens: 'true' } };
+    expect((await vault.request('PUT', '/tenants/self', { key, body })).body.name).to.equal('Taken over');
+    await eventually(async () => expect(await held()).to.deep.equal(before));
+  });
+
   it('puts a patched or deleted reactor back, and its code runs as declared', async () => {
     const path = await pathOf('reactors', 'Card brand');
     const before = await declared(path);
