@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import {
   digestOfKey,
   generateApplicationKey,
+  generateSessionKey,
   isPlausibleApplicationKey,
+  isSessionKey,
 } from '../../../src/domain/application-keys.ts';
 
 describe('application keys', () => {
@@ -21,6 +23,16 @@ describe('application keys', () => {
       expect(isPlausibleApplicationKey(made)).to.equal(true);
     });
   }
+
+  it('of sessions say so, and no others are taken for them', () => {
+    const made = generateSessionKey('test');
+    expect(made).to.match(/^key_test_ses_[0-9A-Za-z]{49}$/);
+    expect(isPlausibleApplicationKey(made)).to.equal(true);
+    expect(isSessionKey(made)).to.equal(true);
+    for (const other of [key, key.replace('_pvt_', '_ses_').slice(0, -1), 'legacy_key_of_ses_sions']) {
+      expect(isSessionKey(other), other.slice(0, 13)).to.equal(false);
+    }
+  });
 
   it('are never made twice', () => {
     const keys = Array.from({ length: 100 }, () => generateApplicationKey('production', 'private'));
