@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type EndpointRow, readMatrix } from '../../support/permission-matrix/matrix.ts';
 import { REQUESTS, type RequestOfEndpoint } from '../../support/permission-matrix/requests.ts';
-import { send } from '../../support/permission-matrix/send.ts';
+import { type PlainAnswer, send } from '../../support/permission-matrix/send.ts';
 import {
   createTenancy,
   everything,
@@ -46,6 +46,13 @@ function react(id: Subjects, args: object): RequestOfEndpoint {
   return body(`/reactors/${id.running}/react`, { args });
 }
 
+/** The answer with the id that was asked for, where it repeats that, struck out. */
+function withoutId({ status, headers, text }: PlainAnswer, id: string): PlainAnswer {
+  const strike = (value: string) => value.replaceAll(id, '<the id>');
+  const struck = Object.entries(headers).map(([name, value]) => [name, strike(value)]);
+  return { status, headers: Object.fromEntries(struck) as Record<string, string>, text: strike(text) };
+}
+
 describe('ids of another tenant', function () {
   this.timeout(60_000);
   let vault: TestVault;
@@ -81,10 +88,12 @@ describe('ids of another tenant', function () {
     const statuses = new Set<number>();
     for (const key of askers(holders, kind)) {
       const [foreign, unknown] = await Promise.all(
-        [theirs, nobodys].map((ids) => send(vault, endpoint, build({ ...own, [kind]: ids[kind] }), key)),
+        [theirs, nobodys].map(async (ids) => {
+          const answer = await send(vault, endpoint, build({ ...own, [kind]: ids[kind] }), key);
+          return withoutId(answer, ids[kind]);
+        }),
       );
       expect(foreign).to.deep.equal(unknown);
-      expect(foreign!.text).not.to.include(theirs[kind]);
       statuses.add(foreign!.status);
     }
     expect([...statuses]).to.have.length(1);

@@ -1,3 +1,4 @@
+import { APPLICATION_TEMPLATES } from '../../../src/domain/application-templates.ts';
 import type { Json } from '../../../src/domain/json.ts';
 import type { Subjects } from './tenancy.ts';
 
@@ -46,6 +47,10 @@ export const REQUESTS: Readonly<Record<string, (id: Subjects) => RequestOfEndpoi
   'DELETE /applications/{id}/keys/{keyId}': (id) => ({
     path: `/applications/${id.application}/keys/${id.applicationKey}`,
   }),
+  'POST /applications/{id}/regenerate': (id) => ({ path: `/applications/${id.application}/regenerate` }),
+  'GET /application-templates': () => ({ path: '/application-templates' }),
+  'GET /application-templates/{id}': () => ({ path: `/application-templates/${APPLICATION_TEMPLATES[0]!.id}` }),
+  'GET /permissions': () => ({ path: '/permissions' }),
 
   'POST /reactors': (id) => ({ path: '/reactors', body: { ...reactor, application: { id: id.application } } }),
   'GET /reactors': (id) => ({ path: `/reactors?id=${id.reactor}` }),
@@ -72,4 +77,9 @@ export const REQUESTS: Readonly<Record<string, (id: Subjects) => RequestOfEndpoi
 
   'GET /logs': (id) => ({ path: `/logs?entity_type=token&entity_id=${id.token}` }),
   'GET /logs/entity-types': () => ({ path: '/logs/entity-types' }),
+
+  'any /reactor-formulas': () => ({ path: '/reactor-formulas' }),
+  'any /proxies': () => ({ path: '/proxies' }),
+  'any /proxy': () => ({ path: '/proxy' }),
+  'any /account-updater': () => ({ path: '/account-updater/jobs' }),
 };

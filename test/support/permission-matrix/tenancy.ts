@@ -79,7 +79,7 @@ export async function createTenancy(vault: TestVault): Promise<Tenancy> {
     const id = randomUUID();
     const { status } = await vault.internal('PUT', `/tenants/${tenantId}/reactors/${id}`, {
       ...{ name: 'Echo', code: ECHO, configuration: {}, ...REACTOR_DEFAULTS },
-      scaling: { ...DEFAULT_SCALING, minReplicas, concurrency: 10 },
+      scaling: { ...DEFAULT_SCALING, minReplicas },
     });
     if (status !== 200) throw new Error(`reactor not put: ${status}`);
     return id;
