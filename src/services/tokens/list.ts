@@ -10,6 +10,7 @@ import { RequestBudget } from '../../expressions/request-budget.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import type { TokenParts } from './create.ts';
+import { openInSlices } from './open-in-slices.ts';
 import { scopesOf } from './scopes.ts';
 import { showToken } from './show.ts';
 import { parseFingerprint } from './vault.ts';
@@ -47,13 +48,15 @@ function rowFilter(caller: Caller, filter: TokenListFilter): TokenFilter | undef
 
 async function showRows(parts: TokenParts, caller: Caller, rows: readonly TokenRow[]): Promise<ShownToken[]> {
   const actor = actorOf(caller);
-  const [tokens] = await Promise.all([
-    parts.vault.open(rows),
+  const budget = new RequestBudget();
+  const [shown] = await Promise.all([
+    // The scopes of the query are those of the same grants, so that every row has a transform; redacting is the net.
+    openInSlices(parts.vault, rows, (token) =>
+      showToken(token, decideAccess(caller, 'token:read', token) ?? 'redact', budget),
+    ),
     parts.audit.record(rows.map((row) => tokenLogEntry(actor, 'read', row))),
   ]);
-  const budget = new RequestBudget();
-  // The scopes of the query are those of the same grants, so that every row has a transform; redacting is the net.
-  return tokens.map((token) => showToken(token, decideAccess(caller, 'token:read', token) ?? 'redact', budget));
+  return shown;
 }
 
 /** One numbered page, newest first, with the number of tokens that the caller may read. */
