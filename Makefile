@@ -79,6 +79,10 @@ bench: install ## Measure the hot paths beside their ceilings
 bench-size: install ## Measure lists, searches, logs and sweeps of a tenant of 10 thousand to 1 million tokens
 	@node test/bench/size.ts
 
+.PHONY: bench-expressions
+bench-expressions: install ## Measure how long hostile expressions hold the event loop, and what a reader beside them notices
+	@node test/bench/expressions.ts
+
 .PHONY: clean
 clean: ## Remove what can be made again; .data stays
 	@rm -rf dist node_modules

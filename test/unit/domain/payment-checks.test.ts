@@ -24,7 +24,7 @@ function luhnByTable(number: string): boolean {
 
 /** The ABA checksum as its three sums: 3(d1 + d4 + d7) + 7(d2 + d5 + d8) + (d3 + d6 + d9). */
 function abaBySums(number: string): boolean {
-  const [d1, d2, d3, d4, d5, d6, d7, d8, d9] = [...number].map(BigInt) as bigint[];
+  const [d1, d2, d3, d4, d5, d6, d7, d8, d9] = [...number].map(BigInt);
   return (3n * (d1! + d4! + d7!) + 7n * (d2! + d5! + d8!) + d3! + d6! + d9!) % 10n === 0n;
 }
 

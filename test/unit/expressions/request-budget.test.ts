@@ -38,4 +38,31 @@ describe('the budget of a request', () => {
     expect(() => evaluateMany(budget, 100)).to.throw();
     expect(evaluateTemplate({ a: 'plain' }, { data }, 'mask', budget)).to.deep.equal({ a: 'plain' });
   });
+
+  it('shows the small templates that stand beside those that used it up', () => {
+    const budget = new RequestBudget(0);
+    expect(() => evaluateMany(budget, 100)).to.throw();
+    const mask = '{{ data | reveal_last: 4 }}';
+    expect(evaluateTemplate(mask, { data: 'secret-1234' }, 'mask', budget)).to.equal('XXXXXX-1234');
+    expect(() => evaluateMany(budget, 1)).to.throw();
+  });
+
+  it('ends for small templates, too', () => {
+    const budget = new RequestBudget(0);
+    const mask = '{{ data | reveal_last: 4 }}';
+    const evaluate = (): unknown => evaluateTemplate(mask, { data: 'a'.repeat(500) }, 'mask', budget);
+    expect(() => {
+      for (let time = 0; time < 1_000; time++) evaluate();
+    }).to.throw();
+  });
+
+  it('bounds the output of its templates together', () => {
+    const budget = new RequestBudget();
+    const evaluate = (): unknown => evaluateTemplate('a'.repeat(1_000_000), { data }, 'mask', budget);
+    for (let time = 0; time < 8; time++) evaluate();
+    expect(violationsOf(evaluate)).to.deep.equal({
+      mask: ['gives more output than one request may, its other expressions included'],
+    });
+    expect(evaluateTemplate('plain', { data }, 'mask', budget)).to.equal('plain');
+  });
 });

@@ -1,3 +1,6 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { evaluateExpression } from '../../../../src/expressions/template.ts';
 import { gives, refuses } from './examples.ts';
 
 const march = { expiration_month: 3, expiration_year: 2031 };
@@ -48,4 +51,22 @@ describe('card_exp', () => {
     ["card_exp: 'MM'", { expiration_month: 13, expiration_year: 2031 }, range],
     ["card_exp: 'MM'", { expiration_month: {}, expiration_year: 31 }, range],
   ]);
+});
+
+describe('card_mask', () => {
+  it('never shows more than it was asked to, nor everything, and keeps the length', () => {
+    const text = fc.string({ unit: fc.constantFrom(...'0123456789', '-', ' ', 'X'), minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(text, fc.boolean(), fc.boolean(), fc.constantFrom('', '-', '- ', '12'), (data, bin, last, kept) => {
+        const expression = `{{ data | card_mask: ${bin}, ${last}, '•', '${kept}' }}`;
+        const masked = evaluateExpression(expression, { data }) as string;
+        expect(masked).to.have.lengthOf(data.length);
+        expect(masked).not.to.equal(data);
+        const digits = [...data].filter((one) => one >= '0' && one <= '9').length;
+        const shown = [...masked].filter((one) => one >= '0' && one <= '9' && !kept.includes(one)).length;
+        const asked = (bin ? (digits < 16 ? 6 : 8) : 0) + (last ? 4 : 0);
+        expect(shown).to.be.at.most(asked);
+      }),
+    );
+  });
 });
