@@ -23,13 +23,23 @@ const DELETE_LOGS: Statement = {
     select count(*)::integer as count from deleted`,
 };
 
+const DELETE_ANSWERS: Statement = {
+  text: `
+    with some_answers as (select owner_id, key_hash from idempotent_answers where tenant_id = $1 limit $2), deleted as (
+      delete from idempotent_answers a using some_answers s
+      where a.tenant_id = $1 and a.owner_id = s.owner_id and a.key_hash = s.key_hash
+      returning a.key_hash
+    )
+    select count(*)::integer as count from deleted`,
+};
+
 /**
  * Deletes everything of a tenant, large tables in batches; false where there was no such tenant. After a crash between
  * two batches a second call finishes the work.
  */
 export async function deleteTenant(queryable: Queryable, id: string, batchSize = 5_000): Promise<boolean> {
   const deleted = await queryable.run(DELETE_TENANT, [id]);
-  for (const statement of [DELETE_TOKENS, DELETE_LOGS]) {
+  for (const statement of [DELETE_TOKENS, DELETE_ANSWERS, DELETE_LOGS]) {
     let count = batchSize;
     while (count === batchSize) {
       const [row] = await queryable.run<{ count: number }>(statement, [id, batchSize]);

@@ -79,6 +79,29 @@ describe('who gets an answer again under an idempotency key', () => {
     expect(again.body).to.deep.equal(first.body);
   });
 
+  it('is no other session of the application: each has keys of its own', async () => {
+    const { tenantId } = await vault.application();
+    const browser = await vault.application({ type: 'public', tenantId });
+    const backend = await vault.application({ tenantId, rules: [rule('mask')] });
+    const session = async () => {
+      const { body } = await vault.request('POST', '/sessions', { key: browser.key });
+      const grant = { nonce: body.nonce, rules: [rule('mask')] };
+      const { status } = await vault.request('POST', '/sessions/authorize', { key: backend.key, body: grant });
+      expect(status).to.equal(200);
+      return { ...browser, key: body.session_key as string };
+    };
+    const [mine, other] = [await session(), await session()];
+    const key = randomUUID();
+    const first = await send(mine, '/tokens', key, CARD);
+    expect(first.status).to.equal(201);
+    for (const caller of [other, browser]) {
+      const { status, body } = await send(caller, '/tokens', key, CARD);
+      expect([status, body.id]).not.to.include(first.body.id);
+      expect(status).to.equal(201);
+    }
+    expect((await send(mine, '/tokens', key, CARD)).body).to.deep.equal(first.body);
+  });
+
   it('finds nothing of it in the database: neither answer nor key', async () => {
     const application = await vault.application();
     const canary = `canary-${randomUUID()}`;

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import type { Statement } from '../../../src/data/database.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startReplica } from '../../support/replica.ts';
+import { watchingStatements } from '../../support/statements.ts';
 import { startTestVault, type TestApplication, type TestVault } from '../../support/vault.ts';
 
 const TOKEN = { type: 'token', data: 'a secret' };
@@ -159,14 +161,11 @@ describe('requests with one idempotency key', () => {
   });
 
   it('cost two statements, and one where they are answered again; without a key there is none', async () => {
-    const { database } = vault;
     const names: string[] = [];
-    const original = database.run;
-    database.run = (statement, values) => {
-      if (/idempot/.test(statement.text)) names.push(statement.name ?? statement.text);
-      return original(statement, values);
+    const see = ({ name, text }: Statement) => {
+      if (text.includes('idempotent_answers')) names.push(name ?? 'unnamed');
     };
-    try {
+    await watchingStatements(vault.database, see, async () => {
       await vault.request('POST', '/tokens', { key: application.key, body: TOKEN });
       expect(names).to.deep.equal([]);
       await create();
@@ -176,8 +175,6 @@ describe('requests with one idempotency key', () => {
       key = randomUUID();
       await create({});
       expect(names).to.deep.equal(['claim-idempotency-key', 'release-idempotency-key']);
-    } finally {
-      database.run = original;
-    }
+    });
   });
 });

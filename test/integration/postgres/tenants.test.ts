@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { insertApplication } from '../../../src/data/applications.ts';
 import { createDataKeyStore } from '../../../src/data/data-keys.ts';
+import { claimSlot } from '../../../src/data/idempotent-answers.ts';
 import { insertLogs, listLogs } from '../../../src/data/logs.ts';
 import { insertReactor } from '../../../src/data/reactors.ts';
 import { deleteTenant } from '../../../src/data/tenant-deletion.ts';
@@ -52,6 +53,9 @@ describe('tenants in Postgres', () => {
         [],
       );
       await insertLogs(test.database, [newLog(id, 'x')]);
+      for (const keyHash of ['a', 'b', 'c'].map((text) => Buffer.from(text))) {
+        await claimSlot(test.database, { tenantId: id, ownerId: randomUUID(), keyHash, claim: randomUUID() }, 60);
+      }
       await createDataKeyStore(test.database).activate({
         ...{ tenantId: id, id: randomUUID(), purpose: 'data', wrapped: 'w', createdAt: new Date(), uses: 0 },
         destroyAt: null,
