@@ -24,6 +24,8 @@ describe('kill -9 of standalone', function () {
 
   before(async () => {
     folder = await createStandaloneFolder(SAMPLES);
+    const spec = { quotas: { rateLimit: 'Unlimited' } };
+    await folder.write('tenant.yaml', [{ kind: 'Tenant', name: 'default', spec }]);
     vault = await startStandalone(folder);
   });
   after(async () => {
