@@ -49,8 +49,9 @@ class Parser {
     let left = this.#not();
     for (;;) {
       const { kind, at } = this.#current;
-      if (kind === 'term' || kind === 'not' || kind === 'open') this.#report('must have AND or OR between terms', at);
-      else if (!this.#skip('and')) return left;
+      if (kind === 'term' || kind === 'open') this.#report('must have AND or OR between terms', at);
+      // Before NOT, AND goes without saying.
+      else if (kind !== 'not' && !this.#skip('and')) return left;
       left = join('and', left, this.#not());
     }
   }
@@ -90,7 +91,8 @@ function join(
 
 /**
  * Reads a query; undefined where it is empty, which asks for every token. NOT binds closer than AND, AND closer than
- * OR; the three are in capital letters, and no two terms stand side by side without one of them.
+ * OR; the three are in capital letters, and no two terms stand side by side without one of them; `a NOT b` is
+ * `a AND NOT b`.
  *
  * Throws one 'invalid' error under `path` with every fault and the number of the character where it lies, from 1. It
  * repeats nothing of the query, which may hold data.

@@ -1,7 +1,7 @@
 /**
  * The tokens that a search asks for, as its query is read.
  *
- *     query = or ;  or = and { "OR" and } ;  and = not { "AND" not } ;  not = { "NOT" } ( "(" or ")" | term )
+ *     query = or ;  or = and { "OR" and } ;  and = not { "AND" not | "NOT" not } ;  not = { "NOT" } ( "(" or ")" | term )
  *     term  = field ":" ( word | phrase ) | "created_at:[" bound "TO" bound "]"
  */
 export type SearchQuery =

@@ -33,6 +33,8 @@ describe('search queries', () => {
     ['NOT (id:a AND id:b)', '!(a & b)'],
     ['NOT NOT id:a', '!!a'],
     ['id:a AND NOT id:b', '(a & !b)'],
+    ['id:a NOT id:b', '(a & !b)'],
+    ['id:a OR id:b NOT NOT id:c NOT (id:d)', '(a | ((b & !!c) & !d))'],
     ['id:AND AND id:NOT', '(AND & NOT)'],
     ['', ''],
     [' \t\n ', ''],

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { Queryable } from '../../../src/data/database.ts';
+import { searchTokens } from '../../../src/data/token-search.ts';
+import type { TokenTest } from '../../../src/data/token-tests.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+
+const TOKENS = 20_000;
+const OFTEN = Buffer.alloc(32, 1);
+const hashOf = (text: string): Buffer => Buffer.from(text.padEnd(32, '-'));
+
+interface PlanNode {
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+}
+
+/** The rows that a plan took from tables, whether it kept them or not. */
+function rowsRead(node: PlanNode): number {
+  const below = (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), 0);
+  if (node['Relation Name'] === undefined) return below;
+  return below + (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+}
+
+describe('the plans of searches in a tenant with many tokens', function () {
+  this.timeout(30_000);
+  let test: TestDatabase;
+  const tenantId = randomUUID();
+  const [usual, rare] = [randomUUID(), randomUUID()];
+
+  before(async () => {
+    test = await createTestDatabase();
+    // One in a thousand differs from the others in each respect.
+    await test.database.run(
+      {
+        text: `
+          insert into tokens (tenant_id, token_id, type, container, data, metadata, metadata_folded, fingerprint,
+            created_by, created_at)
+          select $1::uuid, 'token-' || n, case when is_rare then 'bank' else 'card' end,
+            case when is_rare then '/rare/' else '/pci/high/' end, '\\x00', '{}',
+            jsonb_build_object('customer', 'c' || n, 'site', case when is_rare then 'b' else 'a' end),
+            convert_to(rpad('token-' || n, 32, '-'), 'utf8'),
+            case when is_rare then $2::uuid else $3::uuid end, now() - make_interval(secs => $4 - n)
+          from generate_series(1, $4::integer) n, lateral (select n % 1000 = 500 as is_rare) each`,
+      },
+      [tenantId, rare, usual, TOKENS],
+    );
+    await test.database.run(
+      {
+        text: `
+          insert into token_search_hashes (tenant_id, token_id, hash)
+          select tenant_id, token_id, hash from tokens, unnest(array[fingerprint, $1::bytea]) hash`,
+      },
+      [OFTEN],
+    );
+    await test.database.run({ text: 'analyze tokens, token_search_hashes' });
+  });
+  after(() => test.dispose());
+
+  /** How many rows of tables the search reads, in all its statements. */
+  async function cost(alternatives: TokenTest[][]): Promise<{ matches: number; read: number }> {
+    let read = 0;
+    const explaining: Queryable = {
+      async run<Row>({ text }: { text: string }, values: readonly unknown[] = []): Promise<Row[]> {
+        const explained = { text: `explain (analyze, format json) ${text}` };
+        const [row] = await test.database.run<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(explained, values);
+        read += rowsRead(row!['QUERY PLAN'][0]!.Plan);
+        return test.database.run<Row>({ text }, values);
+      },
+    };
+    const search = {
+      ...{ tenantId, access: { granted: ['all' as const], dataSearchable: [] } },
+      alternatives: alternatives.map((tests) => tests.map((each) => ({ test: each, isNegated: false }))),
+    };
+    const { matches } = await searchTokens(explaining, search, { limit: 10, reach: 100 });
+    return { matches, read };
+  }
+
+  const data: TokenTest = { field: 'data', hash: hashOf('token-700') };
+  const card: TokenTest = { field: 'type', value: 'card' };
+  for (const [name, alternatives, expected] of [
+    ['an id', [[{ field: 'id', value: 'token-700' }]], 1],
+    ['a value', [[data]], 1],
+    ['either of two values', [[data], [{ field: 'data', hash: hashOf('token-701') }]], 2],
+    ['a value, or a customer of one type', [[data], [{ field: 'metadata', key: 'customer', value: 'c9' }, card]], 2],
+    ['a fingerprint', [[{ field: 'fingerprint', fingerprint: hashOf('token-700') }]], 1],
+    ['metadata that one token has', [[{ field: 'metadata', key: 'Customer', value: 'C700' }]], 1],
+    ['metadata that few have', [[{ field: 'metadata', key: 'site', value: 'b' }]], 20],
+    [
+      'a container and a type',
+      [
+        [
+          { field: 'container', value: '/rare/', isPrefix: false },
+          { field: 'type', value: 'bank' },
+        ],
+      ],
+      20,
+    ],
+    ['the beginning of a container', [[{ field: 'container', value: '/ra', isPrefix: true }]], 20],
+    ['a type', [[{ field: 'type', value: 'bank' }]], 20],
+    ['a creator', [[{ field: 'created_by', value: rare }]], 20],
+    ['a time', [[{ field: 'created_at', from: new Date(Date.now() - 5_000) }]], undefined],
+    ['what nearly all are', [[card]], 101],
+    ['a value that all have', [[{ field: 'data', hash: OFTEN }]], 101],
+    ['everything', [[]], 101],
+  ] as [string, TokenTest[][], number | undefined][]) {
+    it(`read no more than they find, of ${name}`, async () => {
+      const { matches, read } = await cost(alternatives);
+      if (expected !== undefined) expect(matches).to.equal(expected);
+      expect(read, `rows read for ${matches} matches`).to.be.at.most(500);
+    });
+  }
+});
