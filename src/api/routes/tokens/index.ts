@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../domain/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../domain/json.ts';
 import type { Cursors } from '../../../services/cursors.ts';
 import { createToken, type TokenParts } from '../../../services/tokens/create.ts';
 import { deleteToken } from '../../../services/tokens/delete.ts';
@@ -78,7 +78,7 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
       permission: 'token:read',
       parameters: [
         idsParameter('Tokens with these ids.', { type: 'string', maxLength: 400 }),
-        schema.metadataParameter,
+        ...schema.metadataParameters,
         ...offsetParameters,
       ],
       responses: { 200: { description: 'A page, newest first.', schema: offsetEnvelope(schema.token) } },
@@ -94,7 +94,7 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
       tag,
       summary: 'List tokens by cursor',
       permission: 'token:read',
-      parameters: [...schema.listFilters, schema.metadataParameter, ...cursorParameters],
+      parameters: [...schema.listFilters, ...schema.metadataParameters, ...cursorParameters],
       responses: { 200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.token) } },
       async handle({ caller, query, rawQuery }) {
         const page = await followTokens(parts, caller, listFilter(query, rawQuery), query);
@@ -134,7 +134,10 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
         409: { description: 'Others keep updating the token.' },
       },
       async handle({ caller, params, body }) {
-        return { status: 200, body: presentToken(await updateToken(parts, caller, params['id']!, body)) };
+        const token = presentToken(await updateToken(parts, caller, params['id']!, body));
+        // A copy would give the code back once its retention has passed. A merge patch can be repeated as it is.
+        const unkept = isJsonObject(token['data'] ?? null) && Object.hasOwn(token['data'] as JsonObject, 'cvc');
+        return { status: 200, body: token, unkept };
       },
     }),
     route({

@@ -129,12 +129,23 @@ export const tokenizeRequest: Schema = {
 
 export const tokenizeResponse: Schema = { description: 'The request in the same shape, tokens in the place of data.' };
 
-export const metadataParameter: Parameter = {
+const metadataParameter: Parameter = {
   name: 'metadata.<key>',
   in: 'query',
   description: 'Tokens whose metadata have this value, letter case aside. Several are combined with AND.',
   schema: { type: 'string' },
 };
+
+/** Both ways to filter by metadata. */
+export const metadataParameters: readonly Parameter[] = [
+  metadataParameter,
+  {
+    name: 'metadata',
+    in: 'query',
+    description: 'The same for several keys at once: a JSON object of texts, such as `{"order":"17"}`.',
+    schema: { type: 'string' },
+  },
+];
 
 export const listFilters: readonly Parameter[] = [
   {
