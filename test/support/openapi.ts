@@ -25,7 +25,7 @@ export interface Operation {
 
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string };
+  info: { title: string; version: string; description: string };
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object>; securitySchemes: object };
   security: object[];

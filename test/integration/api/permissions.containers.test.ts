@@ -68,7 +68,7 @@ describe('rules and where tokens lie', function () {
   before(async () => {
     vault = await startTestVault({ reactors: true });
     tenancy = await createTenancy(vault);
-    reactor = (await tenancy.subjectsFor((id) => id.running)).running;
+    reactor = (await tenancy.subjectsFor('POST /reactors/{id}/react', (id) => id.running)).running;
   });
   after(() => vault.stop());
 

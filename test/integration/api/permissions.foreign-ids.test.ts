@@ -83,7 +83,10 @@ describe('ids of another tenant', function () {
 
   /** Asks with everything of the stranger's own but one id: the owner's, and one that nobody has. */
   async function expectAlike(endpoint: string, holders: readonly string[], build: Build, kind: SubjectKind) {
-    const [own, theirs] = await Promise.all([stranger.subjectsFor(build), owner.subjectsFor(build)]);
+    const [own, theirs] = await Promise.all([
+      stranger.subjectsFor(endpoint, build),
+      owner.subjectsFor(endpoint, build),
+    ]);
     const nobodys = unknownSubjects();
     const statuses = new Set<number>();
     for (const key of askers(holders, kind)) {

@@ -78,6 +78,10 @@ export const REQUESTS: Readonly<Record<string, (id: Subjects) => RequestOfEndpoi
   'GET /logs': (id) => ({ path: `/logs?entity_type=token&entity_id=${id.token}` }),
   'GET /logs/entity-types': () => ({ path: '/logs/entity-types' }),
 
+  'GET /tenants/self': () => ({ path: '/tenants/self' }),
+  'PUT /tenants/self': () => ({ path: '/tenants/self', body: { name: 'Renamed by the matrix' } }),
+  'GET /tenants/self/reports/usage': () => ({ path: '/tenants/self/reports/usage' }),
+
   'any /reactor-formulas': () => ({ path: '/reactor-formulas' }),
   'any /proxies': () => ({ path: '/proxies' }),
   'any /proxy': () => ({ path: '/proxy' }),

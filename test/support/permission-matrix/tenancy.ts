@@ -21,8 +21,11 @@ export type SubjectKind = keyof Subjects;
 export interface Tenancy {
   readonly tenantId: string;
   readonly keys: Readonly<Record<ApplicationType, string>>;
-  /** New subjects of the kinds that `build` asks for, so that each request may change or delete its own. */
-  subjectsFor(build: (id: Subjects) => unknown): Promise<Subjects>;
+  /**
+   * Subjects of the kinds that `build` asks for: new ones, so that each request of the endpoint may change or delete its
+   * own. Reactors, whose code is tried before they are made, are new only where they are deleted.
+   */
+  subjectsFor(endpoint: string, build: (id: Subjects) => unknown): Promise<Subjects>;
   /** The key of a new session that has been granted these rules. */
   sessionKey(rules: readonly AccessRule[], lifetimeMs?: number): Promise<string>;
 }
@@ -68,6 +71,7 @@ export async function createTenancy(vault: TestVault): Promise<Tenancy> {
   >;
   const authorizer = await vault.application({ tenantId, permissions: [], rules: [everything('reveal')] });
   let running: Promise<string> | undefined;
+  let lasting: Promise<string> | undefined;
 
   async function post(type: ApplicationType, path: string, body: object): Promise<Answer['body']> {
     const answer = await vault.request('POST', path, { key: keys[type], body });
@@ -83,6 +87,10 @@ export async function createTenancy(vault: TestVault): Promise<Tenancy> {
     });
     if (status !== 200) throw new Error(`reactor not put: ${status}`);
     return id;
+  }
+
+  function idleReactor(endpoint: string): Promise<string> {
+    return endpoint.startsWith('DELETE') ? reactor(0) : (lasting ??= reactor(0));
   }
 
   async function application(): Promise<Pick<Subjects, 'application' | 'applicationKey'>> {
@@ -104,12 +112,12 @@ export async function createTenancy(vault: TestVault): Promise<Tenancy> {
       if (status !== 200) throw new Error(`session not authorized: ${status}`);
       return key as string;
     },
-    async subjectsFor(build) {
+    async subjectsFor(endpoint, build) {
       const kinds = kindsNamedBy(build);
       const [token, owner, idle, busy, session] = await Promise.all([
         kinds.includes('token') ? post('private', '/tokens', SECRET_TOKEN) : undefined,
         kinds.includes('application') ? application() : undefined,
-        kinds.includes('reactor') ? reactor(0) : undefined,
+        kinds.includes('reactor') ? idleReactor(endpoint) : undefined,
         kinds.includes('running') ? (running ??= reactor(1)) : undefined,
         kinds.includes('nonce') ? post('public', '/sessions', {}) : undefined,
       ]);
