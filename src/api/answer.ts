@@ -7,15 +7,16 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent where the answer has no body. */
   readonly body?: string;
+  readonly unkept?: boolean;
 }
 
 /** Strips a reply of what its schema does not name, and writes it out. */
 export function renderAnswer(reply: ApiReply, filters: ReadonlyMap<number, (answer: unknown) => void>): Answer {
-  const { status, body, headers = {}, contentType = 'application/json', verbatim } = reply;
+  const { status, body, headers = {}, contentType = 'application/json', verbatim, unkept } = reply;
   if (body === undefined) return { status, headers };
   if (!verbatim) filters.get(status)?.(body);
   const text = typeof body === 'string' && !contentType.includes('json') ? body : JSON.stringify(body);
-  return { status, headers: { ...headers, 'Content-Type': contentType }, body: text };
+  return { status, headers: { ...headers, 'Content-Type': contentType }, body: text, ...(unkept ? { unkept } : {}) };
 }
 
 export function sendAnswer(ctx: ApiContext, { status, headers, body }: Answer): void {

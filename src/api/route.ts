@@ -59,6 +59,8 @@ export interface ApiReply {
   readonly contentType?: string;
   /** The answer is a reactor's own: no schema of ours strips it. */
   readonly verbatim?: boolean;
+  /** The answer shows what must not outlive its retention: no idempotency key makes it be kept. */
+  readonly unkept?: boolean;
 }
 
 /**

@@ -19,11 +19,14 @@ export interface IdempotentRequest {
   readonly traceId: string;
 }
 
+/** An answer, and whether no copy of it may be kept. */
+export type GivenAnswer = KeptAnswer & { readonly unkept?: boolean };
+
 /** Answers of requests that carry an idempotency key. */
 export interface Idempotency {
   /**
    * Does `work`, or gives again the answer that it once gave under this key: the first successful one (2xx) of the
-   * caller within 24 hours, on whatever replica. Failures are not kept.
+   * caller within 24 hours, on whatever replica. Failures are not kept, nor are answers that say so.
    *
    * Two requests with one key never work at the same time, and what has succeeded is not repeated; save where the
    * process ends, or Postgres cannot be reached, between the effect and the storing of its answer, which is one statement
@@ -99,7 +102,7 @@ export function createIdempotency({ database, sealer, hasher, logger }: Idempote
       const found = await claimSlot(database, claim, LEASE_SECONDS);
       if (found === 'under-way') throw new DomainError('conflict', UNDER_WAY);
       if (found !== 'claimed') return replay(vault, claim, found.answer, request);
-      let answer: KeptAnswer;
+      let answer: GivenAnswer;
       try {
         answer = await work();
       } catch (error) {
@@ -107,7 +110,7 @@ export function createIdempotency({ database, sealer, hasher, logger }: Idempote
         throw error;
       }
       const succeeded = answer.status >= 200 && answer.status < 300;
-      await (succeeded ? keep(claim, request, answer) : release(claim, request.traceId));
+      await (succeeded && !answer.unkept ? keep(claim, request, answer) : release(claim, request.traceId));
       return { answer, replayed: false };
     },
   };

@@ -131,6 +131,25 @@ describe('who gets an answer again under an idempotency key', () => {
     expect((await send(application, '/tokens', keys[0]!, CARD)).status).to.equal(500);
   });
 
+  it('is told no card verification code again: an answer that shows one is not kept', async () => {
+    const application = await vault.application({ rules: [rule('reveal', ['token:create', 'token:update'])] });
+    const body = { ...CARD, data: { ...CARD.data, cvc: '123' } };
+    const { body: token } = await vault.request('POST', '/tokens', { key: application.key, body });
+    const key = randomUUID();
+    const patch = (note: string) =>
+      vault.request('PATCH', `/tokens/${token.id}`, {
+        key: application.key,
+        headers: { 'svc-idempotency-key': key },
+        body: { metadata: { note } },
+      });
+    const before = (await stored()).length;
+    for (const note of ['first', 'second']) {
+      const { status, body: patched } = await patch(note);
+      expect([status, patched.data.cvc, patched.metadata.note]).to.deep.equal([200, '123', note]);
+    }
+    expect((await stored()).length).to.equal(before);
+  });
+
   it('is never told plaintext again: reading operations keep nothing', async () => {
     const application = await vault.application({
       rules: [rule('reveal', ['token:create', 'token:read', 'token:delete', 'token:search'])],
