@@ -137,7 +137,8 @@ describe('rate limits that replicas share', function () {
       times.push(performance.now() - startedAt);
     }
     expect(Math.max(...times)).to.be.below(1_000);
-    expect(times.filter((time) => time > 90)).to.have.length.below(4);
+    // Only the first waits for Redis at all; what a busy machine adds, it adds to few.
+    expect(times.sort((a, b) => a - b)[25]).to.be.below(90);
     redis.thaw();
     await there(key);
     await becomesShared(1);
