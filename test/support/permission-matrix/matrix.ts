@@ -7,8 +7,6 @@ const MATRIX = new URL('../../fixtures/permission-matrix.md', import.meta.url);
 export const HOLDERS = ['private', 'public', 'management', 'session'] as const;
 export type Holder = (typeof HOLDERS)[number];
 
-export const SHOWN = ['nothing', 'mask', 'plaintext'] as const;
-
 /** What one endpoint answers to whom. */
 export interface EndpointRow {
   /** `POST /tokens`. */
@@ -22,7 +20,7 @@ export interface EndpointRow {
   withoutPermission: number | undefined;
   /** By kind of id: the answer to one that another tenant has, and alike to one that nobody has. */
   foreignIds: ReadonlyMap<string, number>;
-  /** By transform, or `plain` for what is held without a rule: one of SHOWN, or the status of a refusal; undefined where no token is shown. */
+  /** By transform, or `plain` for what is held without a rule: `nothing`, `mask`, `plaintext`, or the status of a refusal; undefined where no token is shown. */
   shows: Readonly<Record<string, string>> | undefined;
 }
 
