@@ -35,7 +35,8 @@ const DELETE_ANSWERS: Statement = {
 
 /**
  * Deletes everything of a tenant, large tables in batches; false where there was no such tenant. After a crash between
- * two batches a second call finishes the work.
+ * two batches a second call finishes the work. The counts of its tokens add up to nothing then, and go with the next
+ * sweep: to remove them here would race with one that is adding them up.
  */
 export async function deleteTenant(queryable: Queryable, id: string, batchSize = 5_000): Promise<boolean> {
   const deleted = await queryable.run(DELETE_TENANT, [id]);

@@ -6,6 +6,7 @@ import { claimSlot } from '../../../src/data/idempotent-answers.ts';
 import { insertLogs, listLogs } from '../../../src/data/logs.ts';
 import { insertReactor } from '../../../src/data/reactors.ts';
 import { deleteTenant } from '../../../src/data/tenant-deletion.ts';
+import { dropEmptyTokenCounts, foldTokenCounts } from '../../../src/data/token-counts.ts';
 import { getTenant, upsertTenant } from '../../../src/data/tenants.ts';
 import { insertTokens } from '../../../src/data/token-inserts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -63,6 +64,8 @@ describe('tenants in Postgres', () => {
     }
     expect(await deleteTenant(test.database, tenantId, 2)).to.equal(true);
     expect(await deleteTenant(test.database, tenantId, 2)).to.equal(false);
+    await foldTokenCounts(test.database, 1_000);
+    await dropEmptyTokenCounts(test.database, 1_000);
     const tables = await test.database.run<{ name: string }>({
       text: `
         select table_name as name from information_schema.columns
