@@ -63,6 +63,10 @@ test: install ## All tests that one machine can hold
 test-unit: install ## The tests that need no Postgres
 	@mocha 'test/{architecture,unit}/**/*.test.ts'
 
+.PHONY: judge
+judge: install ## Let schemathesis, from PyPI, judge every answer of a vault of its own by its /openapi.json
+	@node test/judge/run.ts
+
 .PHONY: run
 run: install ## Run the vault on 127.0.0.1:8080 with config/samples
 	@exec node src/cli/tokenkeep.js standalone --manifests config/samples --log-format pretty

@@ -32,5 +32,5 @@ export default tseslint.config(
       '@typescript-eslint/no-unsafe-call': 'off',
     },
   },
-  { files: ['src/cli/**/*.ts', 'test/bench/**/*.ts'], rules: { 'no-console': 'off' } },
+  { files: ['src/cli/**/*.ts', 'test/{bench,judge}/**/*.ts'], rules: { 'no-console': 'off' } },
 );
