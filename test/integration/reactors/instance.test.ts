@@ -52,6 +52,17 @@ describe('one instance of a reactor', function () {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 200, 200, 503]);
   });
 
+  it('never lets invocations that come at the same time meet', async () => {
+    const reactor = await reactors.deploy('module.exports = async (req) => ({ raw: req.args.mine })', {
+      scaling: { ...DEFAULT_SCALING, concurrency: 10 },
+    });
+    for (let round = 0; round < 10; round += 1) {
+      const mine = [1, 2, 3, 4, 5].map((number) => round * 5 + number);
+      const outcomes = await Promise.all(mine.map((number) => reactor.invoke({ mine: number })));
+      expect(outcomes).to.deep.equal(mine.map((raw) => ({ kind: 'returned', raw })));
+    }
+  });
+
   it('fails the invocations beside one that breaks the process, and no later one', async () => {
     const code = `module.exports = async (req) => { if (req.args.loop) while (1); await new Promise((r) => setTimeout(r, req.args.ms)); return {} }`;
     const reactor = await reactors.deploy(code, {

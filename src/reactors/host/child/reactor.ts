@@ -49,20 +49,20 @@ export async function loadReactor({ guest, code, limits, send }: ReactorOptions)
   spare.catch(() => undefined);
   return {
     async invoke(id, request, withSvc) {
-      let context: GuestContext;
+      // Taken before anything is awaited: two invocations that come at once must never meet in one context.
+      const begun = spare.then((context) => {
+        const run = new Run({ id, context, limits, send, ended: () => runs.delete(id) });
+        runs.set(id, run);
+        run.start(request, withSvc);
+      });
+      // Behind the run's first stretch, so that making the next context does not hold it up.
+      spare = begun.then(openSliced, openSliced);
+      spare.catch(() => undefined);
       try {
-        context = await spare;
+        await begun;
       } catch (error) {
         send({ type: 'breach', id, reason: error instanceof Breach ? error.reason : 'crashed' });
-        return;
       }
-      const ended = () => runs.delete(id);
-      const run = new Run({ id, context, limits, send, ended });
-      runs.set(id, run);
-      run.start(request, withSvc);
-      // Behind the run's first stretch, so that making the next context does not hold it up.
-      spare = openSliced();
-      spare.catch(() => undefined);
     },
     answer(id, call, payload) {
       runs.get(id)?.answer(call, payload);
