@@ -12,12 +12,10 @@ import { containsSet, distinctSets, intersectSets, type TextSet } from './text-s
 /** A grant that gives more than somebody has: a rule, named by its priority, or a plain permission. */
 export type ExcessiveGrant = { priority: number; permission: Permission } | { permission: Permission };
 
-/** What decides about one permission on the tokens whose id and container are in these sets. */
-interface Decider {
+/** The tokens that a rule is about: those whose id and container are in these sets. */
+interface Reach {
   id: TextSet;
   container: TextSet;
-  transform: Transform;
-  grant: ExcessiveGrant;
 }
 
 const ANY_ID: TextSet = { kind: 'prefix', text: '' };
@@ -37,57 +35,66 @@ function setsOf(conditions: readonly Condition[], attribute: Condition['attribut
     }));
 }
 
-/** What decides about a permission, first to last: of those that cover a token, the first one does. */
-function decidersOf({ permissions, rules }: Grants, permission: Permission): Decider[] {
-  const deciders: Decider[] = [];
-  for (const rule of rules) {
-    const conditions = conditionsOf(rule);
-    if (conditions.length === 0 || !rule.permissions.includes(permission)) continue;
-    const id = intersectSets(ANY_ID, setsOf(conditions, 'id'));
-    const container = intersectSets(ANY_CONTAINER, setsOf(conditions, 'container'));
-    if (id === undefined || container === undefined) continue;
-    deciders.push({ id, container, transform: rule.transform, grant: { priority: rule.priority, permission } });
-  }
-  if (permissions.includes(permission)) {
-    const transform = transformOfPlain(permission);
-    deciders.push({ id: ANY_ID, container: ANY_CONTAINER, transform, grant: { permission } });
-  }
-  return deciders;
+/** Undefined where there are no such tokens. */
+function reachOf(rule: AccessRule): Reach | undefined {
+  const conditions = conditionsOf(rule);
+  if (conditions.length === 0) return undefined;
+  const id = intersectSets(ANY_ID, setsOf(conditions, 'id'));
+  const container = intersectSets(ANY_CONTAINER, setsOf(conditions, 'container'));
+  return id && container && { id, container };
 }
 
 function isAsOpen(held: Transform, asked: Transform): boolean {
   return TRANSFORMS.indexOf(held) >= TRANSFORMS.indexOf(asked);
 }
 
-/**
- * Those grants of one permission that give more than `held` does on some token.
- *
- * Sets of ids nest or are disjoint. So an id belongs to the smallest set that it is in, and all ids that belong to the
- * same set meet the same rules; likewise containers. One look at each pair of sets is a look at every token there can be.
- */
-function excessOf(asked: readonly Decider[], held: readonly Decider[]): Set<ExcessiveGrant> {
-  const all = [...asked, ...held];
-  const ids = distinctSets([ANY_ID, ...all.map(({ id }) => id)]);
-  const containers = distinctSets([ANY_CONTAINER, ...all.map(({ container }) => container)]);
-  // Looked up for every pair, so it is found out beforehand.
-  const table = new Map(all.map((decider) => [decider, containers.map((set) => containsSet(decider.container, set))]));
-  const coverers = (deciders: readonly Decider[], id: TextSet) =>
-    deciders
-      .filter((decider) => containsSet(decider.id, id))
-      .map((decider) => ({ decider, isCovered: table.get(decider)! }));
+/** Some rules of a list: bit n stands for the nth. */
+type RuleBits = Uint32Array;
 
-  const excess = new Set<ExcessiveGrant>();
-  for (const id of ids) {
-    const askedHere = coverers(asked, id);
-    const heldHere = coverers(held, id);
-    containers.forEach((_, index) => {
-      const wanted = askedHere.find(({ isCovered }) => isCovered[index])?.decider;
-      if (wanted === undefined) return;
-      const had = heldHere.find(({ isCovered }) => isCovered[index])?.decider;
-      if (had === undefined || !isAsOpen(had.transform, wanted.transform)) excess.add(wanted.grant);
-    });
+function bitsOf<Item>(items: readonly Item[], isIn: (item: Item) => boolean): RuleBits {
+  const bits = new Uint32Array(Math.ceil(items.length / 32));
+  items.forEach((item, index) => {
+    if (isIn(item)) bits[index >>> 5]! |= 1 << (index & 31);
+  });
+  return bits;
+}
+
+/** Index of the first rule that is in all three. */
+function firstInAll(one: RuleBits, two: RuleBits, three: RuleBits): number | undefined {
+  for (let word = 0; word < one.length; word++) {
+    const common = one[word]! & two[word]! & three[word]!;
+    if (common !== 0) return word * 32 + 31 - Math.clz32(common & -common);
   }
-  return excess;
+  return undefined;
+}
+
+/** Grants, and which of their rules each of some sets of ids and containers meets. */
+class Side {
+  readonly #grants: Grants;
+  readonly #byId: readonly RuleBits[];
+  readonly #byContainer: readonly RuleBits[];
+
+  constructor(grants: Grants, reaches: readonly (Reach | undefined)[], ids: TextSet[], containers: TextSet[]) {
+    this.#grants = grants;
+    const meeting = (attribute: keyof Reach) => (set: TextSet) =>
+      bitsOf(reaches, (reach) => reach !== undefined && containsSet(reach[attribute], set));
+    this.#byId = ids.map(meeting('id'));
+    this.#byContainer = containers.map(meeting('container'));
+  }
+
+  /** What decides about a permission on the tokens of a set of ids and one of containers. */
+  deciding(permission: Permission) {
+    const { permissions, rules } = this.#grants;
+    const listing = bitsOf(rules, (rule) => rule.permissions.includes(permission));
+    const plain = permissions.includes(permission)
+      ? { transform: transformOfPlain(permission), grant: { permission } }
+      : undefined;
+    const deciders = rules.map(({ transform, priority }) => ({ transform, grant: { priority, permission } }));
+    return (id: number, container: number): { transform: Transform; grant: ExcessiveGrant } | undefined => {
+      const first = firstInAll(listing, this.#byId[id]!, this.#byContainer[container]!);
+      return first === undefined ? plain : deciders[first];
+    };
+  }
 }
 
 /**
@@ -96,10 +103,31 @@ function excessOf(asked: readonly Decider[], held: readonly Decider[]): Set<Exce
  *
  * Ids are taken to be any text, and containers any text below `/`, so that a grant may be named for the sake of a token
  * that could not be stored; what is not named is always covered.
+ *
+ * Sets of ids nest or are disjoint. So an id belongs to the smallest set that it is in, and all ids that belong to the
+ * same set meet the same rules; likewise containers. One look at each pair of sets is a look at every token there can be.
+ * Where both sides have hundreds of rules that is more than a hundred thousand pairs for each permission: hence the bits.
  */
 export function findExcess(asked: Grants, held: Grants): ExcessiveGrant[] {
-  const permissions = new Set([...asked.permissions, ...asked.rules.flatMap((rule) => rule.permissions)]);
-  return [...permissions].flatMap((permission) => [
-    ...excessOf(decidersOf(asked, permission), decidersOf(held, permission)),
-  ]);
+  const [askedReaches, heldReaches] = [asked.rules.map(reachOf), held.rules.map(reachOf)];
+  const reaches = [...askedReaches, ...heldReaches].filter((reach) => reach !== undefined);
+  const ids = distinctSets([ANY_ID, ...reaches.map(({ id }) => id)]);
+  const containers = distinctSets([ANY_CONTAINER, ...reaches.map(({ container }) => container)]);
+  const asking = new Side(asked, askedReaches, ids, containers);
+  const holding = new Side(held, heldReaches, ids, containers);
+
+  const excess = new Set<ExcessiveGrant>();
+  for (const permission of new Set([...asked.permissions, ...asked.rules.flatMap((rule) => rule.permissions)])) {
+    const wantedAt = asking.deciding(permission);
+    const hadAt = holding.deciding(permission);
+    for (let id = 0; id < ids.length; id++) {
+      for (let container = 0; container < containers.length; container++) {
+        const wanted = wantedAt(id, container);
+        if (wanted === undefined) continue;
+        const had = hadAt(id, container);
+        if (had === undefined || !isAsOpen(had.transform, wanted.transform)) excess.add(wanted.grant);
+      }
+    }
+  }
+  return [...excess];
 }
