@@ -88,8 +88,10 @@ async function admitReactor(parts: ReactParts, caller: Caller, reactor: Reactor)
     const application = await getApplication(parts.database, tenantId, applicationId);
     if (application === undefined) return undefined;
     const { id, type, permissions, rules, expiresAt } = application;
+    // Its own name, not that of a session that invokes it: logs and kept answers are its own.
+    const { sessionId: _, ...invoker } = caller;
     return {
-      caller: { ...caller, keyId: id, applicationId: id, applicationType: type, permissions, rules },
+      caller: { ...invoker, keyId: id, applicationId: id, applicationType: type, permissions, rules },
       endsAt: expiresAt?.getTime() ?? Infinity,
     };
   };
