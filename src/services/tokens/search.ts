@@ -10,6 +10,7 @@ import { RequestBudget } from '../../expressions/request-budget.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
 import { actorOf, searchLogEntry, tokenLogEntry } from '../log-entries.ts';
 import type { TokenParts } from './create.ts';
+import { openInSlices } from './open-in-slices.ts';
 import { searchAccessOf, searchTransform } from './search-access.ts';
 import { showToken } from './show.ts';
 import { parseFingerprint } from './vault.ts';
@@ -41,13 +42,13 @@ async function searchOf(parts: TokenParts, caller: Caller, query: SearchQuery | 
 
 async function showFound(parts: TokenParts, caller: Caller, rows: readonly TokenRow[]): Promise<ShownToken[]> {
   const actor = actorOf(caller);
-  const [tokens] = await Promise.all([
-    parts.vault.open(rows),
+  const budget = new RequestBudget();
+  const [shown] = await Promise.all([
+    openInSlices(parts.vault, rows, (token) => showToken(token, searchTransform(caller, token), budget)),
     // The search itself too: that nothing was found tells as much as a hit.
     parts.audit.record([searchLogEntry(actor), ...rows.map((row) => tokenLogEntry(actor, 'search', row))]),
   ]);
-  const budget = new RequestBudget();
-  return tokens.map((token) => showToken(token, searchTransform(caller, token), budget));
+  return shown;
 }
 
 /**
