@@ -68,6 +68,15 @@ describe('sessions', () => {
       expect(JSON.stringify(rows)).to.not.include(key).and.not.include(nonce);
     });
 
+    it('is given to nobody again: all browsers have the one application, and so its idempotency keys', async () => {
+      const headers = { 'svc-idempotency-key': 'order-1' };
+      const make = () => vault.request('POST', '/sessions', { key: browser.key, headers });
+      const [mine, theirs] = [await make(), await make()];
+      expect([mine.status, theirs.status]).to.deep.equal([201, 201]);
+      expect(theirs.body.session_key).to.not.equal(mine.body.session_key);
+      expect(theirs.body.nonce).to.not.equal(mine.body.nonce);
+    });
+
     for (const type of ['private', 'management'] as const) {
       it(`is refused to a ${type} application`, async () => {
         const { key } = type === 'private' ? backend : manager;

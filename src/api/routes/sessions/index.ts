@@ -20,7 +20,9 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       responses: { 201: { description: 'The session.', schema: schema.createdSession } },
       async handle({ caller }) {
         const { key, nonce, expiresAt } = await createSession(parts, caller);
-        return { status: 201, body: { session_key: key, nonce, expires_at: expiresAt.toISOString() } };
+        // Every browser has the key of the application, and could ask for the session of another one again.
+        const unkept = true;
+        return { status: 201, body: { session_key: key, nonce, expires_at: expiresAt.toISOString() }, unkept };
       },
     }),
     route<SessionAuthorization>({
