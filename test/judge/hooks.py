@@ -7,6 +7,7 @@ place, and no such refusal of another place, is let through.
 
 import os
 import re
+import uuid
 
 import schemathesis
 from schemathesis.openapi.checks import RejectedPositiveData
@@ -28,12 +29,15 @@ RULES_BEYOND_SCHEMA = [
         (ANYWHERE, r"^names a token that does not exist$"),
         # What a text spells.
         (r"^(expires_at|start_date|end_date)$", r"^must be (ISO 8601 |in the future$|at most 24 hours from now$)"),
-        (r"^(container|containers\[\d+\]|rules\[\d+\]\.container)$", r"^must be a path such as /pci/high/"),
+        (r"^(privacy|container|containers\[\d+\]|rules\[\d+\]\.container)$", r"^must be a path such as /pci/high/"),
         (r"^id$", r"^must (have 3 to 400 characters|not contain |not begin or end with white space)"),
         (r"^metadata$", r"^must be a JSON object of texts$"),
         (r"^query$", r"^must (have|be|not|close|combine|name|give) "),
         # What the token's type asks of its data, and of expressions over them.
-        (r"^data\b", r"^must (be |not be null$|have no members but )"),
+        (r"(^|\.)data\b", r"^must (be |not be null$|have no members but )"),
+        (r"^mask\b", r"^must (give|not) "),
+        (r"^(metadata|configuration)\b", r"^must have (keys of|at most) "),
+        (ANYWHERE, r"^must not (hold more than \d+ values to tokenize|name more than \d+ tokens)$"),
         (r"^(fingerprint_expression|search_indexes\[\d+\])$", r"^must (give|not name) "),
         # What members ask of each other.
         (r"^(permissions|rules)\b", r"^must not be empty( where (rules|permissions) is empty too)?$"),
@@ -67,6 +71,21 @@ def filter_case(context, case):
     if case.method == "GET":
         return True
     return os.environ["JUDGED_APPLICATION"] not in (case.path_parameters or {}).values()
+
+
+USABLE_KEY = re.compile(r"[ -~]{1,255}")
+used_keys = set()
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Uses no idempotency key twice: what is sent with a used one, sound or not, is answered as it was the first time."""
+    for name in case.headers or {}:
+        if not name.upper().endswith("-IDEMPOTENCY-KEY") or not USABLE_KEY.fullmatch(str(case.headers[name])):
+            continue
+        if case.headers[name] in used_keys:
+            case.headers[name] = str(uuid.uuid4())
+        used_keys.add(case.headers[name])
 
 
 @schemathesis.hook

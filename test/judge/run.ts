@@ -1,9 +1,26 @@
+import type { OpenApiDocument, Operation } from '../support/openapi.ts';
 import { judge } from './pass.ts';
 import { setJudgeStage } from './stage.ts';
 import { installJudge, NoPythonError } from './tool.ts';
 
+type JudgedOperation = Operation & { security?: object[] };
+
+const isSuccess = (status: string): boolean => status.startsWith('2');
+
 /** As many as three to five minutes on two cores allow; JUDGE_EXAMPLES asks for a longer look. */
 const EXAMPLES = 60;
+
+/** The operations of the document that succeed for the applications that judge: sessions are for public ones. */
+async function operationsOf(baseUrl: string): Promise<string[]> {
+  const { paths } = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as OpenApiDocument;
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods as Record<string, JudgedOperation>)
+      // What needs no key is counted under no route.
+      .filter(([, { responses, security }]) => security === undefined && Object.keys(responses).some(isSuccess))
+      .map(([method]) => `${method} ${path}`)
+      .filter((operation) => !operation.startsWith('post /sessions')),
+  );
+}
 
 async function judgeAll(program: string, examples: number): Promise<string> {
   await using stage = await setJudgeStage();
@@ -15,6 +32,11 @@ async function judgeAll(program: string, examples: number): Promise<string> {
     passed += outcome.passed;
     failed += outcome.failed;
   }
+  // Answers of operations that only ever refused say nothing of those that they give.
+  const seen = await stage.succeeded();
+  const unseen = (await operationsOf(stage.baseUrl)).filter((operation) => !seen.has(operation));
+  for (const operation of unseen) console.log(`FAILED: no request to ${operation} succeeded`);
+  failed += unseen.length;
   process.exitCode = failed > 0 ? 1 : 0;
   return `${passed} passed, ${failed} failed, 0 skipped`;
 }

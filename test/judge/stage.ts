@@ -23,6 +23,8 @@ export interface JudgeStage extends AsyncDisposable {
   readonly reactors: readonly string[];
   /** An application of the judged tenant, and its like in the other tenant, which must see nothing of it. */
   identities(type: ApplicationType): Promise<readonly [Identity, Identity]>;
+  /** Operations, as `post /tokens`, that have succeeded at least once so far. */
+  succeeded(): Promise<ReadonlySet<string>>;
   /** Whether its key is good still. */
   isKnown(identity: Identity): Promise<boolean>;
 }
@@ -82,6 +84,11 @@ export async function setJudgeStage(): Promise<JudgeStage> {
     folder: folder.root,
     reactors: [await create(program, '/reactors', 'management', REACTOR)],
     identities: async (type) => [await identityIn(TENANTS[0], type), await identityIn(TENANTS[1], type)],
+    async succeeded() {
+      const samples = await (await fetch(program.metricsUrl)).text();
+      const found = samples.matchAll(/_request_duration_seconds_count\{method="(\w+)",route="([^"]+)",status="2\d\d"/g);
+      return new Set(Array.from(found, ([, method = '', path]) => `${method.toLowerCase()} ${path}`));
+    },
     async isKnown({ key }) {
       const { status } = await program.request('GET', '/applications/key', { key });
       return status !== 401;
