@@ -16,7 +16,7 @@ async function operationsOf(baseUrl: string): Promise<string[]> {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods as Record<string, JudgedOperation>)
       // What needs no key is counted under no route.
-      .filter(([, { responses, security }]) => security === undefined && Object.keys(responses).some(isSuccess))
+      .filter(([, { responses, security }]) => security?.length !== 0 && Object.keys(responses).some(isSuccess))
       .map(([method]) => `${method} ${path}`)
       .filter((operation) => !operation.startsWith('post /sessions')),
   );
