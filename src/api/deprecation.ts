@@ -29,11 +29,20 @@ export function deprecationHeaders(
 export const deprecationHeaderDefinitions = {
   Deprecation: {
     description: 'Since when the operation is deprecated (RFC 9745): `@` and Unix seconds.',
+    required: true,
     schema: { type: 'string' },
+    example: '@1713312000',
   },
   Sunset: {
     description: 'From when on the operation may be gone (RFC 8594).',
+    required: true,
     schema: { type: 'string' },
+    example: 'Thu, 17 Oct 2024 00:00:00 GMT',
   },
-  Link: { description: 'What takes its place, as `rel="successor-version"`.', schema: { type: 'string' } },
+  Link: {
+    description: 'What takes its place, as `rel="successor-version"`.',
+    required: true,
+    schema: { type: 'string' },
+    example: '</applications/e1a7c3d4-52b6-4f8a-9c0d-1e2f3a4b5c6d/keys>; rel="successor-version"',
+  },
 };

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { DomainError, ErrorKind, Violations } from '../domain/errors.ts';
 
 /** An error as it is answered (RFC 9457); `errors` maps property paths to messages. */
@@ -40,6 +41,12 @@ export function problemOf(error: DomainError, traceId: string): Problem {
     instance: traceId,
     ...(error.violations === undefined ? {} : { errors: error.violations }),
   };
+}
+
+/** The title of problems with this status. */
+export function problemTitle(status: number): string {
+  const known = Object.values(PROBLEMS).find((problem) => problem.status === status);
+  return known?.title ?? STATUS_CODES[status] ?? 'Error';
 }
 
 /** What is answered for a failure that nobody foresaw: nothing of it is shown, the log has it under the trace id. */

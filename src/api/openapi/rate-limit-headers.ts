@@ -1,7 +1,7 @@
-type Headers = Readonly<Record<string, object>>;
+import type { HeaderDefinition, HeaderDefinitions } from './headers.ts';
 
 /** On every answer, save where no limit holds for the request (draft-ietf-httpapi-ratelimit-headers-11). */
-export const RATE_LIMIT_HEADERS: Headers = {
+export const RATE_LIMIT_HEADERS: HeaderDefinitions = {
   'RateLimit-Policy': {
     description:
       'The lowest rate that applies to the request: its name, `q` requests in any window of `w` seconds. Absent where no limit applies.',
@@ -18,11 +18,10 @@ export const RATE_LIMIT_HEADERS: Headers = {
   },
 };
 
-/** On the refusal of a request that came too soon. */
-export const RETRY_AFTER: Headers = {
-  'Retry-After': {
-    description: 'Seconds after which a request is let through again.',
-    required: true,
-    schema: { type: 'integer', minimum: 1 },
-  },
+/** On the refusal of a request that may well go through later. */
+export const RETRY_AFTER: HeaderDefinition = {
+  description: 'Seconds after which the request may be sent again.',
+  required: true,
+  schema: { type: 'integer', minimum: 1 },
+  example: '10',
 };

@@ -1,20 +1,11 @@
-import { APPLICATION_TEMPLATES, type ApplicationTemplate } from '../../../domain/application-templates.ts';
+import { APPLICATION_TEMPLATES } from '../../../domain/application-templates.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import { type Route, route } from '../../route.ts';
-import { pathId } from '../../schemas/common.ts';
+import { listOf, pathId } from '../../schemas/common.ts';
+import { presentTemplate } from './present.ts';
 import * as schema from './schema.ts';
 
 const tag = 'Application templates';
-
-function presentTemplate({ applicationType, ...template }: ApplicationTemplate) {
-  // Ours, not a tenant's own, and made to begin with.
-  return structuredClone({
-    ...template,
-    application_type: applicationType,
-    template_type: 'official',
-    is_starter: true,
-  });
-}
 
 export function applicationTemplateRoutes(): Route[] {
   return [
@@ -26,7 +17,7 @@ export function applicationTemplateRoutes(): Route[] {
       summary: 'List starter sets of access for new applications',
       permission: null,
       responses: {
-        200: { description: 'The templates.', schema: { type: 'array', items: schema.applicationTemplate } },
+        200: { description: 'The templates.', schema: listOf(schema.applicationTemplate) },
       },
       async handle() {
         return { status: 200, body: APPLICATION_TEMPLATES.map(presentTemplate) };

@@ -52,7 +52,9 @@ export function applicationRoutes(parts: ApplicationParts): Route[] {
           rules: [{ priority: 1, container: '/pci/', transform: 'mask', permissions: ['token:read'] }],
         },
       },
-      responses: { 201: { description: 'The application.', schema: schema.application, headers: locationHeader } },
+      responses: {
+        201: { description: 'The application.', schema: schema.applicationWithKey, headers: locationHeader },
+      },
       async handle({ caller, body }) {
         const created = await createApplication(parts, caller, body);
         const Location = `/applications/${created.application.id}`;
@@ -136,7 +138,7 @@ export function applicationRoutes(parts: ApplicationParts): Route[] {
       deprecated: { since: '2024-04-17', sunset: '2024-10-17', successor: '/applications/{id}/keys' },
       parameters: [applicationId],
       responses: {
-        200: { description: 'The application, with its new key in `key`.', schema: schema.application },
+        200: { description: 'The application, with its new key in `key`.', schema: schema.applicationWithKey },
         422: { description: 'The application has not exactly one key, or a resource declares it.' },
       },
       async handle({ caller, params }) {

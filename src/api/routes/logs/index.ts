@@ -2,7 +2,7 @@ import { LOG_ENTITY_TYPES, type LogEntry } from '../../../domain/logs.ts';
 import { followLogs, type LogFilter, type LogParts } from '../../../services/logs.ts';
 import { type CursorQuery, presentCursorPage } from '../../pagination.ts';
 import { type Route, route } from '../../route.ts';
-import { cursorEnvelope, cursorParameters } from '../../schemas/common.ts';
+import { cursorEnvelope, cursorParameters, listOf } from '../../schemas/common.ts';
 import * as schema from './schema.ts';
 
 const tag = 'Logs';
@@ -50,7 +50,7 @@ export function logRoutes(parts: LogParts): Route[] {
       summary: 'List what logs can be about',
       permission: 'log:read',
       responses: {
-        200: { description: 'Every entity type.', schema: { type: 'array', items: schema.entityType } },
+        200: { description: 'Every entity type.', schema: listOf(schema.entityType) },
       },
       async handle() {
         return { status: 200, body: LOG_ENTITY_TYPES.map(presentEntityType) };

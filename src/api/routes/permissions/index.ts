@@ -1,15 +1,24 @@
 import { APPLICATION_TYPES, type ApplicationType } from '../../../domain/applications.ts';
 import { mayHold, PERMISSION_NAMES, PERMISSIONS } from '../../../domain/permissions.ts';
 import { type Route, route, type Schema } from '../../route.ts';
+import { listOf } from '../../schemas/common.ts';
 
 const permission: Schema = {
+  title: 'Permission',
   type: 'object',
   required: ['type', 'description', 'application_types'],
   properties: {
     type: { type: 'string', description: 'Its name, as applications and rules list it.' },
-    description: { type: 'string' },
-    application_types: { type: 'array', items: { type: 'string', enum: APPLICATION_TYPES } },
+    description: { type: 'string', description: 'What it allows.' },
+    application_types: {
+      type: 'array',
+      items: { type: 'string', enum: APPLICATION_TYPES },
+      description: 'Types of applications that may hold it.',
+    },
   },
+  examples: [
+    { type: 'token:read', description: PERMISSIONS['token:read'].description, application_types: ['private'] },
+  ],
 };
 
 export function permissionRoutes(): Route[] {
@@ -29,7 +38,7 @@ export function permissionRoutes(): Route[] {
           schema: { type: 'string', enum: APPLICATION_TYPES },
         },
       ],
-      responses: { 200: { description: 'The permissions.', schema: { type: 'array', items: permission } } },
+      responses: { 200: { description: 'The permissions.', schema: listOf(permission) } },
       async handle({ query: { application_type: type } }) {
         const names = PERMISSION_NAMES.filter((name) => type === undefined || mayHold(type, name));
         const body = names.map((name) => {

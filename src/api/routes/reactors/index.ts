@@ -30,11 +30,7 @@ import * as schema from './schema.ts';
 
 const tag = 'Reactors';
 const reactorId = pathId('Id of the reactor.');
-const example = {
-  name: 'Card brand',
-  code: 'module.exports = async function (req) { return { raw: { last4: req.args.card.number.slice(-4) } }; };',
-  configuration: {},
-};
+const example = schema.REACTOR_EXAMPLE;
 const refusedCode = { description: 'The code does not compile, or exports no function.' };
 
 export function reactorRoutes(parts: ReactorParts & { readonly invocation: ReactParts }): Route[] {

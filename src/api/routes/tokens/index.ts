@@ -148,7 +148,7 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
       summary: 'Delete a token',
       permission: 'token:delete',
       parameters: [tokenId],
-      responses: { 204: noContent },
+      responses: { 204: noContent, 409: { description: 'Others keep changing the token.' } },
       async handle({ caller, params }) {
         await deleteToken(parts, caller, params['id']!);
         return { status: 204 };

@@ -1,9 +1,9 @@
 import { TOKEN_LIMITS } from '../../../domain/tokens.ts';
 import { TOKEN_TYPE_NAMES } from '../../../domain/token-types.ts';
 import type { Parameter, Schema } from '../../route.ts';
-import { anyJson, instant, textMap, uuid } from '../../schemas/common.ts';
+import { authorship, instant, textMap, uuid } from '../../schemas/common.ts';
 
-const tokenId: Schema = { type: 'string', maxLength: TOKEN_LIMITS.idLength.max };
+const tokenId: Schema = { type: 'string', maxLength: TOKEN_LIMITS.idLength.max, description: 'Id of the token.' };
 
 const containers: Schema = {
   type: 'array',
@@ -38,15 +38,20 @@ const expiresAt: Schema = {
   description: 'ISO 8601, month/day/year with time and AM or PM, or month/day/year. UTC where no offset is given.',
 };
 
-const type: Schema = { type: 'string', enum: TOKEN_TYPE_NAMES };
+const type: Schema = {
+  type: 'string',
+  enum: TOKEN_TYPE_NAMES,
+  description: 'What the data are: decides how they are checked, masked and fingerprinted.',
+};
 
 export const createToken: Schema = {
+  title: 'NewToken',
   type: 'object',
   required: ['type', 'data'],
   properties: {
     id: { type: 'string', minLength: 1, maxLength: 400, description: 'A value, or an expression over `data`.' },
     type,
-    data: anyJson,
+    data: { description: 'What is to be kept secret: any JSON value that the type allows.' },
     mask: { description: 'Template shown where a mask is asked for. Default: by type.' },
     containers,
     metadata,
@@ -57,7 +62,10 @@ export const createToken: Schema = {
     privacy: {
       type: 'object',
       description: 'Deprecated and ignored, save that classification and impact level name the default container.',
-      properties: { classification: { type: 'string' }, impact_level: { type: 'string' } },
+      properties: {
+        classification: { type: 'string', description: 'First part of the default container.' },
+        impact_level: { type: 'string', description: 'Second part of the default container.' },
+      },
     },
   },
 };
@@ -66,51 +74,91 @@ const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema['type']
 
 /** A merge patch: null takes a member away where it has a default or may be absent. */
 export const patchToken: Schema = {
+  title: 'TokenPatch',
   type: 'object',
   properties: {
-    data: anyJson,
+    data: { description: 'Merge patch of the data.' },
     mask: { description: 'Merge patch of the mask.' },
     metadata: {
       type: ['object', 'null'],
+      description: 'Merge patch of the metadata.',
       additionalProperties: { type: ['string', 'null'], maxLength: TOKEN_LIMITS.metadataValueLength },
     },
     containers,
     search_indexes: nullable(searchIndexes),
     fingerprint_expression: nullable(fingerprintExpression),
-    deduplicate_token: { type: 'boolean' },
+    deduplicate_token: {
+      type: 'boolean',
+      description: 'Whether the answer shows less where a token that the caller may not read has the same data.',
+    },
     expires_at: nullable(expiresAt),
   },
 };
 
 const cardEnrichments: Schema = {
+  title: 'CardEnrichments',
   type: 'object',
+  description: 'What is known of a card. Only where `{{ token: <id> }}` or a list of tokens is detokenized.',
   properties: {
-    card_details: { type: 'object', properties: { bin: { type: 'string' }, last4: { type: 'string' } } },
-    bin_details: { type: 'object', properties: { card_brand: { type: 'string' } } },
+    card_details: {
+      type: 'object',
+      description: 'Parts of its number.',
+      properties: {
+        bin: { type: 'string', description: 'The first digits, which tell the issuer.' },
+        last4: { type: 'string', description: 'The last four digits.' },
+      },
+    },
+    bin_details: {
+      type: 'object',
+      description: 'What its first digits tell.',
+      properties: { card_brand: { type: 'string', description: 'Such as `visa`.' } },
+    },
   },
 };
 
 export const token: Schema = {
+  title: 'Token',
   type: 'object',
+  description: 'A secret under an id, as the access rules of the caller show it.',
   required: ['id', 'type', 'tenant_id', 'containers'],
   properties: {
     id: tokenId,
-    type: { type: 'string' },
-    tenant_id: uuid,
+    type: { type: 'string', description: 'What the data are.' },
+    tenant_id: { ...uuid, description: 'Tenant of the token.' },
     data: { description: 'As the access rules show it; absent where redacted.' },
-    mask: anyJson,
+    mask: { description: 'Template shown where a mask is asked for. Absent: there is none.' },
     enrichments: cardEnrichments,
-    fingerprint: { type: 'string' },
-    fingerprint_expression: { type: 'string' },
-    containers: { type: 'array', items: { type: 'string' } },
+    fingerprint: { type: 'string', description: 'The same for the same data of one type. It does not give them away.' },
+    fingerprint_expression: { type: 'string', description: 'Expression whose value is fingerprinted.' },
+    containers: { type: 'array', items: { type: 'string' }, description: 'The one path under which it lies.' },
     metadata: textMap('Non-sensitive texts.'),
-    search_indexes: { type: 'array', items: { type: 'string' } },
-    expires_at: instant,
-    created_by: uuid,
-    created_at: instant,
-    modified_by: uuid,
-    modified_at: instant,
+    search_indexes: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Expressions; the token is found by their values.',
+    },
+    expires_at: { ...instant, description: 'When it is deleted. Absent: never.' },
+    ...authorship,
   },
+  examples: [
+    {
+      id: 'd2cbc1b4-5c3a-45a3-9ee2-392a1c475ab4',
+      type: 'card',
+      tenant_id: '5d3c9a70-8a3b-4f6e-9b1d-2c7e4f5a6b80',
+      data: { number: 'XXXXXXXXXXXX4242', expiration_month: 12, expiration_year: 2030 },
+      mask: {
+        number: '{{ data.number | reveal_last: 4 }}',
+        expiration_month: '{{ data.expiration_month }}',
+        expiration_year: '{{ data.expiration_year }}',
+      },
+      fingerprint: 'CC2XvyoohnqecEq4r3FtXv6MdCx4TbaW1UUTdCCN5MNL',
+      fingerprint_expression: '{{ data.number }}',
+      containers: ['/pci/high/'],
+      metadata: { customer: '42' },
+      created_by: 'e1a7c3d4-52b6-4f8a-9c0d-1e2f3a4b5c6d',
+      created_at: '2026-11-21T09:30:00.000Z',
+    },
+  ],
 };
 
 export const detokenizeRequest: Schema = {
@@ -121,13 +169,19 @@ export const detokenizeRequest: Schema = {
     'filters, or text around it, is refused there.',
 };
 
-export const detokenizeResponse: Schema = { description: 'The request with each expression replaced by its value.' };
+export const detokenizeResponse: Schema = {
+  description: 'The request with each expression replaced by its value.',
+  examples: [{ number: '4242424242424242' }],
+};
 
 export const tokenizeRequest: Schema = {
   description: 'Any JSON. Objects with `type` and `data` become tokens; any other primitive becomes a token’s id.',
 };
 
-export const tokenizeResponse: Schema = { description: 'The request in the same shape, tokens in the place of data.' };
+export const tokenizeResponse: Schema = {
+  description: 'The request in the same shape, tokens in the place of data.',
+  examples: [{ card: (token['examples'] as object[])[0], note: '8a5b7f3c-1d2e-4f60-9a8b-7c6d5e4f3a2b' }],
+};
 
 const metadataParameter: Parameter = {
   name: 'metadata.<key>',
