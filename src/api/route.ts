@@ -59,7 +59,7 @@ export interface ApiReply {
   readonly contentType?: string;
   /** The answer is a reactor's own: no schema of ours strips it. */
   readonly verbatim?: boolean;
-  /** The answer shows what must not outlive its retention: no idempotency key makes it be kept. */
+  /** The answer shows what is to be shown this once: no idempotency key makes it be kept. */
   readonly unkept?: boolean;
 }
 
