@@ -30,6 +30,12 @@ describe('filters by metadata', () => {
     });
   }
 
+  it('refuse lone surrogates, which Postgres cannot read', () => {
+    for (const text of ['{"a":"\\ud800"}', '{"\\udc00":"b"}']) {
+      expect(violationsOf(() => read(`metadata=${encodeURIComponent(text)}`))).to.have.all.keys('metadata');
+    }
+  });
+
   it('refuse NUL and too many keys', () => {
     expect(violationsOf(() => read('metadata.a=%00'))).to.have.all.keys('metadata.a');
     expect(violationsOf(() => read('metadata={"a":"\\u0000"}'))).to.have.all.keys('metadata');

@@ -32,9 +32,8 @@ export function readMetadataFilter(query: URLSearchParams): Record<string, strin
   const wanted = new Map<string, string>();
   for (const [name, value] of query) {
     for (const [key, text] of readParameter(name, value)) {
-      if (text.includes('\0') || key.includes('\0')) {
-        throw invalid(name.replaceAll('\0', ''), 'must not contain NUL characters');
-      }
+      if (`${key}${text}`.includes('\0')) throw invalid(name.replaceAll('\0', ''), 'must not contain NUL characters');
+      if (!key.isWellFormed() || !text.isWellFormed()) throw invalid(name, 'must be well-formed Unicode');
       if (!wanted.has(key.toLowerCase())) wanted.set(key.toLowerCase(), text);
     }
   }
