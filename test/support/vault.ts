@@ -21,6 +21,7 @@ import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { silentLogger, type Logger } from '../../src/platform/logger.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
 import { startApi, type ApiOptions } from '../../src/roles/api.ts';
+import { learnDocument, runRecorder } from './exchange-recorder.ts';
 import { createTestDatabase } from './postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -56,6 +57,7 @@ export interface TestVault {
   readonly database: Database;
   readonly metrics: Metrics;
   readonly dataDir: string;
+  /** Fails where the OpenAPI document does not have the answer. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** Puts a tenant through the internal API; gives its id. Without `rateLimit`, its requests are not limited. */
   tenant(overrides?: Partial<TenantDeclaration>, rateLimit?: RateLimitQuota): Promise<string>;
@@ -148,7 +150,9 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
       },
       ...(rawBody === undefined ? (body === undefined ? {} : { body: JSON.stringify(body) }) : { body: rawBody }),
     });
-    return read(response);
+    const answer = await read(response);
+    runRecorder()?.record({ method, path, requestBody: body, answer });
+    return answer;
   }
 
   async function internal(method: string, path: string, body?: object): Promise<Answer> {
@@ -169,6 +173,7 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
     return id;
   }
 
+  await learnDocument(baseUrl);
   let common: string | undefined;
   return {
     ...{ baseUrl, internalUrl, internalToken, connectionString, database, metrics, dataDir, request, internal, tenant },

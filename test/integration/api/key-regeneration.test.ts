@@ -141,8 +141,10 @@ describe('regenerating an application’s key', () => {
     it('as the document says, and says of nothing else', () => {
       const deprecated = contract.operations.filter(({ operation }) => 'deprecated' in operation);
       expect(deprecated.map(({ path }) => path)).to.deep.equal(['/applications/{id}/regenerate']);
-      for (const { headers } of Object.values(deprecated[0]!.operation.responses)) {
-        expect(headers).to.include.keys('Deprecation', 'Sunset', 'Link');
+      for (const [status, response] of Object.entries(deprecated[0]!.operation.responses)) {
+        // HTTP refuses such requests itself, before it is known what they are for.
+        if (status === '431') continue;
+        expect(contract.headersOf(response), status).to.include.keys('Deprecation', 'Sunset', 'Link');
       }
     });
 

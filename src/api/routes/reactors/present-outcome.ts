@@ -14,6 +14,12 @@ const FRAMING = new Set([
   'upgrade',
 ]);
 
+/** What an answer of this status has to say, whoever fails with it. */
+const FAILURE_HEADERS: Readonly<Record<number, Record<string, string>>> = {
+  401: { 'WWW-Authenticate': 'ApiKey' },
+  503: { 'Retry-After': '1' },
+};
+
 function presentCustom({ status, headers, body }: Extract<ReactOutcome, { kind: 'custom-response' }>): ApiReply {
   const kept = Object.entries(headers).filter(([name]) => !FRAMING.has(name.toLowerCase()));
   const contentType = kept.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? 'application/json';
@@ -41,7 +47,7 @@ export function presentOutcome(outcome: ReactOutcome, traceId: string): ApiReply
       return presentCustom(outcome);
     case 'failed': {
       const { status, title, detail = title, errors } = outcome;
-      const headers: Record<string, string> = status === 503 ? { 'Retry-After': '1' } : {};
+      const headers = FAILURE_HEADERS[status] ?? {};
       const body = { ...problem, title, status, detail, ...(errors ? { errors } : {}) };
       return { status, headers, body, contentType: PROBLEM, verbatim: true };
     }
