@@ -1,4 +1,4 @@
-import type { Runner, Suite } from 'mocha';
+import type { Context, RootHookObject, Runner, Suite } from 'mocha';
 
 /** Handles that are still open then would keep the run from ending; they are a leak of some test. */
 const LEAK_DEADLINE_MS = 10_000;
@@ -9,6 +9,16 @@ export async function mochaGlobalSetup(this: Runner): Promise<void> {
   const { startTestPostgres } = await import('./postgres.ts');
   await startTestPostgres();
 }
+
+/** Holds a whole run against the API's document. */
+export const mochaHooks: RootHookObject = {
+  async afterAll(this: Context) {
+    const root = this.test!.parent!;
+    if (!includesIntegration(root)) return;
+    const { checkDocumentCoverage } = await import('./document-coverage.ts');
+    await checkDocumentCoverage(root);
+  },
+};
 
 /** Stops it, and fails the run where a test has left something open. */
 export async function mochaGlobalTeardown(this: Runner): Promise<void> {
