@@ -12,5 +12,7 @@ export interface ShownToken {
   visibility: 'full' | 'outline' | 'identity';
   /** Masked or revealed; undefined: redacted. */
   data?: Json;
+  /** Whether `data` is the plaintext. */
+  revealed?: true;
   enrichments?: CardEnrichments;
 }

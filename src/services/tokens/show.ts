@@ -63,7 +63,8 @@ export function maskAtMost(transform: Transform): Transform {
 export function showToken(token: Token, transform: Transform, budget?: RequestBudget): ShownToken {
   const shown: ShownToken = { token: withoutData(token), visibility: 'full' };
   const data = transform === 'reveal' ? token.data : transform === 'mask' ? maskedData(token, budget) : undefined;
-  return data === undefined ? shown : { ...shown, data };
+  if (data === undefined) return shown;
+  return transform === 'reveal' ? { ...shown, data, revealed: true } : { ...shown, data };
 }
 
 /** A token in plaintext with its enrichments, for list-form detokenization. */

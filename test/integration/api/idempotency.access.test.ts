@@ -131,6 +131,24 @@ describe('who gets an answer again under an idempotency key', () => {
     expect((await send(application, '/tokens', keys[0]!, CARD)).status).to.equal(500);
   });
 
+  it('is told no plaintext of a token that has gone since: an update that shows it is not kept, a masked one is', async () => {
+    for (const [transform, kept] of [
+      ['reveal', 0],
+      ['mask', 1],
+    ] as const) {
+      const application = await vault.application({ rules: [rule(transform, ['token:create', 'token:update'])] });
+      const { body: token } = await vault.request('POST', '/tokens', { key: application.key, body: CARD });
+      const before = (await stored()).length;
+      const { status } = await vault.request('PATCH', `/tokens/${token.id}`, {
+        key: application.key,
+        headers: { 'svc-idempotency-key': randomUUID() },
+        body: { metadata: { note: 'n' } },
+      });
+      expect(status).to.equal(200);
+      expect((await stored()).length - before).to.equal(kept);
+    }
+  });
+
   it('is told no card verification code again: an answer that shows one is not kept', async () => {
     const application = await vault.application({ rules: [rule('reveal', ['token:create', 'token:update'])] });
     const body = { ...CARD, data: { ...CARD.data, cvc: '123' } };

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../../domain/json.ts';
+import type { Json, JsonObject } from '../../../domain/json.ts';
 import type { Cursors } from '../../../services/cursors.ts';
 import { createToken, type TokenParts } from '../../../services/tokens/create.ts';
 import { deleteToken } from '../../../services/tokens/delete.ts';
@@ -134,10 +134,9 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
         409: { description: 'Others keep updating the token.' },
       },
       async handle({ caller, params, body }) {
-        const token = presentToken(await updateToken(parts, caller, params['id']!, body));
-        // A copy would give the code back once its retention has passed. A merge patch can be repeated as it is.
-        const unkept = isJsonObject(token['data'] ?? null) && Object.hasOwn(token['data'] as JsonObject, 'cvc');
-        return { status: 200, body: token, unkept };
+        const shown = await updateToken(parts, caller, params['id']!, body);
+        // A copy of plaintext would outlive the token, and a code its retention. A merge patch can be repeated as it is.
+        return { status: 200, body: presentToken(shown), unkept: shown.revealed === true };
       },
     }),
     route({
