@@ -14,7 +14,10 @@ import { DomainError } from '../domain/errors.ts';
 import type { ApplicationParts } from './applications.ts';
 import { actorOf, logEntry } from './log-entries.ts';
 
-/** A key as it is stored, and its value, which is shown once and kept nowhere. */
+/**
+ * A key as it is stored, and its value, which is shown once; a sealed copy of the answer is kept for a day where the
+ * caller sent an idempotency key.
+ */
 export interface MadeKey {
   stored: NewApplicationKey;
   value: string;
