@@ -20,6 +20,15 @@ export interface ManifestDocument {
   spec: object;
 }
 
+/**
+ * The tenant of a test that polls, or sends all that it can: the rate limits of the specification would refuse it. With
+ * `--ip-rate-limits off`, nothing is limited.
+ */
+export const UNLIMITED_TENANT: ManifestDocument = {
+  ...{ kind: 'Tenant', name: 'default' },
+  spec: { quotas: { rateLimit: 'Unlimited' } },
+};
+
 /** Empty, or with a copy of the manifests of `from`. */
 export async function createStandaloneFolder(from?: string): Promise<StandaloneFolder> {
   const root = await mkdtemp(join(tmpdir(), 'tokenkeep-standalone-'));

@@ -9,7 +9,7 @@ import {
   randomSecret,
   type Sighting,
 } from '../../support/canary.ts';
-import { createStandaloneFolder, type StandaloneFolder } from '../../support/standalone-folder.ts';
+import { createStandaloneFolder, UNLIMITED_TENANT, type StandaloneFolder } from '../../support/standalone-folder.ts';
 import { startStandalone, type RequestOptions, type StandaloneProgram } from '../../support/standalone.ts';
 
 const DECLARED_APPLICATIONS = [
@@ -60,14 +60,14 @@ describe('canaries planted through every endpoint', function () {
   }
 
   async function start(): Promise<void> {
-    vault = await startStandalone({ ...folder, flags: ['--log-level', 'debug'] });
+    vault = await startStandalone({ ...folder, flags: ['--log-level', 'debug', '--ip-rate-limits', 'off'] });
     payments = await vault.keyOf('payments');
     admin = await vault.keyOf('admin');
   }
 
   before(async () => {
     folder = await createStandaloneFolder();
-    await folder.write('applications.yaml', DECLARED_APPLICATIONS);
+    await folder.write('applications.yaml', [UNLIMITED_TENANT, ...DECLARED_APPLICATIONS]);
     await folder.write('reactors.yaml', [
       {
         kind: 'Reactor',
@@ -246,7 +246,7 @@ describe('canaries planted through every endpoint', function () {
       for (let round = 0; ; round += 1) {
         const data = plant(`under load ${writer}.${round}`);
         const body = { type: 'token', data, fingerprint_expression: '{{ data }}', search_indexes: ['{{ data }}'] };
-        await vault.request('POST', '/tokens', { key: payments, body });
+        await send(201, 'POST', '/tokens', { body });
       }
     });
     await Promise.race([...writing, readTokens()]);

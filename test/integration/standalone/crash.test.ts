@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
-import { createStandaloneFolder, type StandaloneFolder } from '../../support/standalone-folder.ts';
+import { createStandaloneFolder, UNLIMITED_TENANT, type StandaloneFolder } from '../../support/standalone-folder.ts';
 import { SAMPLES, startStandalone, type StandaloneProgram } from '../../support/standalone.ts';
 
 const WRITERS = 8;
@@ -22,11 +22,12 @@ describe('kill -9 of standalone', function () {
   let folder: StandaloneFolder;
   let vault: StandaloneProgram;
 
+  const start = () => startStandalone({ ...folder, flags: ['--ip-rate-limits', 'off'] });
+
   before(async () => {
     folder = await createStandaloneFolder(SAMPLES);
-    const spec = { quotas: { rateLimit: 'Unlimited' } };
-    await folder.write('tenant.yaml', [{ kind: 'Tenant', name: 'default', spec }]);
-    vault = await startStandalone(folder);
+    await folder.write('tenant.yaml', [UNLIMITED_TENANT]);
+    vault = await start();
   });
   after(async () => {
     await vault.stop();
@@ -74,7 +75,7 @@ describe('kill -9 of standalone', function () {
     // Without waiting for its Postgres: the next start has to.
     await vault.crash();
     await writing;
-    vault = await startStandalone(folder);
+    vault = await start();
 
     const { kept, deleted, unknown } = acknowledged;
     expect(size(acknowledged)).to.be.above(ENOUGH);
@@ -98,7 +99,7 @@ describe('kill -9 of standalone', function () {
     await vault.request('POST', '/tokens', { key, body: { id, type: 'token', data: 'seen' } });
     expect((await vault.request('GET', `/tokens/${id}`, { key })).body.data).to.equal('seen');
     await vault.kill();
-    vault = await startStandalone(folder);
+    vault = await start();
     const { body } = await vault.request('GET', `/logs?entity_id=${id}`, { key: await vault.keyOf('admin') });
     const operations = (body.data as { operation: string }[]).map(({ operation }) => operation);
     expect(operations).to.deep.equal(['read', 'create']);
@@ -110,7 +111,7 @@ describe('kill -9 of standalone', function () {
     );
     process.kill(postmaster, 'SIGKILL');
     const { code, stderr } = await vault.ended();
-    vault = await startStandalone(folder);
+    vault = await start();
     expect(code).to.equal(1);
     expect(stderr).to.include('Postgres ended unexpectedly; its log is');
   });

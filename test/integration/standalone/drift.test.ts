@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { createStandaloneFolder, type StandaloneFolder } from '../../support/standalone-folder.ts';
+import { createStandaloneFolder, UNLIMITED_TENANT, type StandaloneFolder } from '../../support/standalone-folder.ts';
 import { runProgram, SAMPLES, startStandalone, type StandaloneProgram } from '../../support/standalone.ts';
 
 describe('what the API changes of declared things', function () {
@@ -14,6 +14,7 @@ describe('what the API changes of declared things', function () {
   before(async () => {
     test = await createTestDatabase();
     folder = await createStandaloneFolder(SAMPLES);
+    await folder.write('tenant.yaml', [UNLIMITED_TENANT]);
     vault = await startStandalone({ ...folder, flags: ['--database-url', test.connectionString] });
     admin = await vault.keyOf('admin');
   });

@@ -5,6 +5,7 @@ import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import {
   createStandaloneFolder,
+  UNLIMITED_TENANT,
   type ManifestDocument,
   type StandaloneFolder,
 } from '../../support/standalone-folder.ts';
@@ -47,6 +48,7 @@ describe('manifests of a running standalone', function () {
   before(async () => {
     test = await createTestDatabase();
     folder = await createStandaloneFolder(SAMPLES);
+    await folder.write('tenant.yaml', [UNLIMITED_TENANT]);
     vault = await start();
     admin = await vault.keyOf('admin');
   });
