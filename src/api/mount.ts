@@ -7,6 +7,7 @@ import { guardJson } from '../domain/json-guard.ts';
 import type { Idempotency } from '../services/idempotency.ts';
 import { type Answer, renderAnswer, sendAnswer } from './answer.ts';
 import { deprecationHeaders } from './deprecation.ts';
+import { departureOf } from './departure.ts';
 import { readPrefixedHeader } from './middleware/headers.ts';
 import { IDEMPOTENT_REPLAYED, readIdempotencyKey } from './middleware/idempotency-key.ts';
 import { readJsonBody } from './middleware/json-body.ts';
@@ -134,7 +135,8 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
       violations.collect(() => checkBody?.(body));
       violations.throwIfAny();
       const { traceId } = ctx.state;
-      return renderAnswer(await route.handle({ caller, params, query, rawQuery, body, traceId }), filters);
+      const signal = departureOf(ctx.res);
+      return renderAnswer(await route.handle({ caller, params, query, rawQuery, body, traceId, signal }), filters);
     });
     sendAnswer(ctx, answer);
   });

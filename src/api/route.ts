@@ -50,6 +50,8 @@ export interface ApiRequest<Body = unknown, Query = Record<string, unknown>> {
   readonly rawQuery: URLSearchParams;
   readonly body: Body;
   readonly traceId: string;
+  /** Aborted once the caller has gone away. */
+  readonly signal: AbortSignal;
 }
 
 export interface ApiReply {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../platform/logger.ts';
-import { translateFailure } from './failures.ts';
+import { StatementTimeout, translateFailure } from './failures.ts';
 
 /** One SQL statement. With a name, each connection plans it once; without one, it is planned for its values. */
 export interface Statement {
@@ -15,12 +15,15 @@ export interface Statement {
 export interface Queryable {
   /**
    * The rows that a statement gives. Throws a DomainError 'unavailable' where Postgres cannot be reached or does not
-   * answer in time, a SqlError where it refuses the statement. Neither carries SQL text or values.
+   * answer in time (a StatementTimeout where it ends the statement itself), a SqlError where it refuses the statement.
+   * None carries SQL text or values.
    */
   run<Row>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface Database extends Queryable {
+  /** Connections at most. */
+  readonly poolSize: number;
   /** Commits when `work` resolves and rolls back when it rejects. Isolation is read committed. */
   transaction<Result>(work: (transaction: Queryable) => Promise<Result>): Promise<Result>;
   /** Rejects where Postgres does not answer. */
@@ -49,10 +52,10 @@ const ANSWER_MARGIN_MS = 2_000;
 const UNBOUNDED_MS = 2 ** 31 - 1;
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const { connectionString, logger, statementTimeoutMs = 10_000 } = options;
+  const { connectionString, logger, poolSize = 10, statementTimeoutMs = 10_000 } = options;
   const pool = new pg.Pool({
     connectionString,
-    max: options.poolSize ?? 10,
+    max: poolSize,
     connectionTimeoutMillis: options.connectionTimeoutMs ?? 5_000,
     statement_timeout: statementTimeoutMs,
     query_timeout: statementTimeoutMs + ANSWER_MARGIN_MS,
@@ -98,6 +101,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   return {
+    poolSize,
     run,
     async transaction(work) {
       const client = await connect();
@@ -125,5 +129,5 @@ export function createDatabase(options: DatabaseOptions): Database {
 }
 
 function isLost(error: unknown): boolean {
-  return error instanceof DomainError && error.kind === 'unavailable';
+  return error instanceof DomainError && error.kind === 'unavailable' && !(error instanceof StatementTimeout);
 }

@@ -3,6 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 
 export const UNIQUE_VIOLATION = '23505';
 export const FOREIGN_KEY_VIOLATION = '23503';
+const QUERY_CANCELED = '57014';
 
 /** Postgres refused a statement. Its own message and detail stay behind: they can quote values. */
 export class SqlError extends Error {
@@ -23,14 +24,24 @@ export function breaksConstraint(error: unknown, code: string, constraint: strin
   return error instanceof SqlError && error.code === code && error.constraint === constraint;
 }
 
+/**
+ * Postgres ended a statement that took longer than it may (query_canceled). Unlike with whatever else makes the database
+ * unavailable, the connection is sound.
+ */
+export class StatementTimeout extends DomainError {
+  constructor() {
+    super('unavailable', `Postgres did not answer in time (SQLSTATE ${QUERY_CANCELED})`);
+  }
+}
+
 /** What of an SQLSTATE says that Postgres cannot serve now, whatever the statement. */
 const UNAVAILABLE: Record<string, string> = {
   '08': 'the connection to Postgres was lost',
   '28': 'Postgres refused the credentials',
   '3D': 'the Postgres database does not exist',
   '53': 'Postgres is out of resources',
-  // Class 57: query_canceled (a timeout ran out), and the states of a server that starts, stops or crashes.
-  '57': 'Postgres is stopping, starting, or did not answer in time',
+  // Class 57: the states of a server that starts, stops or crashes.
+  '57': 'Postgres is stopping or starting',
   // Class 58: an I/O error of the server.
   '58': 'Postgres reported a system error',
 };
@@ -56,6 +67,7 @@ const UNAVAILABLE_STATES: Record<string, string> = {
 export function translateFailure(error: unknown, statement: string): unknown {
   if (error instanceof pg.DatabaseError) {
     const code = error.code ?? 'XX000';
+    if (code === QUERY_CANCELED) return new StatementTimeout();
     const reason = UNAVAILABLE_STATES[code] ?? UNAVAILABLE[code.slice(0, 2)];
     return reason === undefined
       ? new SqlError(statement, code, error.constraint)

@@ -55,15 +55,35 @@ export async function listTokens(
   return sliceOfTokens(queryable, filter, page);
 }
 
-/** One page, counted from 1, newest first, with the exact number of tokens in all. */
+/** A page, counted from 1. */
+interface NumberedPage {
+  page: number;
+  size: number;
+}
+
+function sliceOf({ page, size }: NumberedPage): Slice {
+  return { offset: (page - 1) * size, limit: size };
+}
+
+/** One page, newest first, with the exact number of tokens in all: two statements at once. */
 export async function pageOfTokens(
   queryable: Queryable,
   filter: TokenFilter,
-  { page, size }: { page: number; size: number },
+  page: NumberedPage,
 ): Promise<{ rows: TokenRow[]; total: number }> {
   const [total, rows] = await Promise.all([
     countTokens(queryable, filter),
-    sliceOfTokens(queryable, filter, { offset: (page - 1) * size, limit: size }),
+    sliceOfTokens(queryable, filter, sliceOf(page)),
   ]);
   return { rows, total };
+}
+
+/** The same with one statement after the other, as a transaction takes them. */
+export async function pageOfTokensInTurn(
+  transaction: Queryable,
+  filter: TokenFilter,
+  page: NumberedPage,
+): Promise<{ rows: TokenRow[]; total: number }> {
+  const total = await countTokens(transaction, filter);
+  return { rows: await sliceOfTokens(transaction, filter, sliceOf(page)), total };
 }

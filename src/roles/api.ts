@@ -37,6 +37,7 @@ import { createIdempotency } from '../services/idempotency.ts';
 import { createReactorVault } from '../services/reactors/vault.ts';
 import { sessionAccess } from '../services/sessions/access.ts';
 import { createSweeper } from '../services/sweeper.ts';
+import { type BroadReadLimits, createBroadReads } from '../services/tokens/broad-reads.ts';
 import { createTokenVault } from '../services/tokens/vault.ts';
 import { startRateLimiter } from './rate-limiter.ts';
 
@@ -59,6 +60,8 @@ export interface ApiOptions {
   readonly trustedProxies: number;
   /** Whether requests are counted by their address alone. */
   readonly ipRateLimits: boolean;
+  /** What of the bounds of searches, and lists by metadata, is not as it always is. */
+  readonly broadReads?: Partial<BroadReadLimits> | undefined;
   readonly version: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -125,6 +128,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   });
 
   const tokens = { database, vault: createTokenVault(sealer, hasher), audit, clock };
+  const broadReads = createBroadReads({ database, metrics, limits: options.broadReads });
   const applications = { database, authentication, audit, clock };
   const reactors = { database, vault: createReactorVault(sealer, hasher), client, audit, clock };
   let baseUrl = '';
@@ -136,7 +140,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     headerPrefix: headerPrefixes[0]!,
   };
   const routes = [
-    ...tokenRoutes({ ...tokens, cursors }),
+    ...tokenRoutes({ ...tokens, cursors, broadReads }),
     ...applicationRoutes(applications),
     ...applicationKeyRoutes(applications),
     ...sessionRoutes({ database, clock }),
@@ -149,11 +153,20 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   ];
   const { trustedProxies, ipRateLimits } = options;
   const limiter = await startRateLimiter(options);
+  const rateLimits = createRateLimits({
+    limiter,
+    trustedProxies,
+    ipRateLimits,
+    headerPrefixes,
+    countCall: (key) => authentication.countAdmitted(key),
+    logger,
+    metrics,
+  });
   const app = createApp({
     routes,
     authenticate: (key) => authentication.authenticate(key),
     idempotency: createIdempotency({ database, sealer, hasher, logger }),
-    rateLimits: createRateLimits({ limiter, trustedProxies, ipRateLimits, metrics }),
+    rateLimits,
     headerPrefixes,
     health,
     logger,

@@ -79,6 +79,7 @@ export interface TestVaultOptions {
   clock?: Clock;
   logger?: Logger;
   rateLimits?: Partial<RateLimitSettings>;
+  broadReads?: ApiOptions['broadReads'];
 }
 
 export type RateLimitSettings = Pick<ApiOptions, 'redisUrl' | 'trustedProxies' | 'ipRateLimits'>;
@@ -116,6 +117,7 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
     headerPrefixes: ['SVC', 'BT'],
     ...NO_RATE_LIMITS,
     ...options.rateLimits,
+    broadReads: options.broadReads,
     version: '0.0.0-test',
     metrics,
   });

@@ -1,4 +1,5 @@
-import { listTokens as listRows, pageOfTokens } from '../../data/token-lists.ts';
+import type { Queryable } from '../../data/database.ts';
+import { listTokens as listRows, pageOfTokens, pageOfTokensInTurn } from '../../data/token-lists.ts';
 import type { TokenFilter } from '../../data/token-filters.ts';
 import type { TokenRow } from '../../data/tokens.ts';
 import { decideAccess } from '../../domain/access.ts';
@@ -9,6 +10,7 @@ import type { ShownToken } from '../../domain/shown-token.ts';
 import { RequestBudget } from '../../expressions/request-budget.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
+import type { BroadReadParts } from './broad-reads.ts';
 import type { TokenParts } from './create.ts';
 import { openInSlices } from './open-in-slices.ts';
 import { scopesOf } from './scopes.ts';
@@ -23,6 +25,8 @@ export interface TokenListFilter {
   type?: string;
   fingerprint?: string;
 }
+
+const ADVICE = 'ask for an entry that fewer tokens have, or for id besides';
 
 function containerOf(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
@@ -46,6 +50,20 @@ function rowFilter(caller: Caller, filter: TokenListFilter): TokenFilter | undef
   };
 }
 
+/** Of all filters, metadata alone can make a list read far more tokens than it shows. */
+function isBroad({ metadata }: TokenFilter): boolean {
+  return metadata !== undefined;
+}
+
+function readBroadly<Result>(
+  parts: BroadReadParts,
+  { tenantId }: TokenFilter,
+  signal: AbortSignal | undefined,
+  read: (on: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return parts.broadReads.run({ tenantId, property: 'metadata', advice: ADVICE, signal }, read);
+}
+
 async function showRows(parts: TokenParts, caller: Caller, rows: readonly TokenRow[]): Promise<ShownToken[]> {
   const actor = actorOf(caller);
   const budget = new RequestBudget();
@@ -59,31 +77,40 @@ async function showRows(parts: TokenParts, caller: Caller, rows: readonly TokenR
   return shown;
 }
 
-/** One numbered page, newest first, with the number of tokens that the caller may read. */
+/**
+ * One numbered page, newest first, with the number of tokens that the caller may read. By metadata, throws 'invalid'
+ * where the list cannot be read in time, 'unavailable' where too many are under way, and once `signal` is aborted.
+ */
 export async function pageTokens(
-  parts: TokenParts,
+  parts: BroadReadParts,
   caller: Caller,
   filter: TokenListFilter,
-  page: { page: number; size: number },
+  { signal, ...page }: { page: number; size: number; signal?: AbortSignal },
 ): Promise<{ items: ShownToken[]; totalItems: number }> {
   const where = rowFilter(caller, filter);
   if (where === undefined) return { items: [], totalItems: 0 };
-  const { rows, total } = await pageOfTokens(parts.database, where, page);
+  const { rows, total } = isBroad(where)
+    ? await readBroadly(parts, where, signal, (on) => pageOfTokensInTurn(on, where, page))
+    : await pageOfTokens(parts.database, where, page);
   return { items: await showRows(parts, caller, rows), totalItems: total };
 }
 
-/** The page after a cursor, newest first. Tokens written meanwhile neither repeat nor hide others. */
+/**
+ * The page after a cursor, newest first. Tokens written meanwhile neither repeat nor hide others. Fails as `pageTokens`
+ * does.
+ */
 export async function followTokens(
-  parts: TokenParts & { readonly cursors: Cursors },
+  parts: BroadReadParts & { readonly cursors: Cursors },
   caller: Caller,
   filter: TokenListFilter,
-  { start, size }: { start?: string; size: number },
+  { start, size, signal }: { start?: string; size: number; signal?: AbortSignal },
 ): Promise<{ items: ShownToken[]; next: string | null }> {
   const { tenantId } = caller;
   const after = start === undefined ? undefined : await parts.cursors.decode(tenantId, 'tokens', start);
   const where = rowFilter(caller, filter);
   if (where === undefined) return { items: [], next: null };
-  const rows = await listRows(parts.database, where, { after, limit: size + 1 });
+  const read = (on: Queryable) => listRows(on, where, { after, limit: size + 1 });
+  const rows = await (isBroad(where) ? readBroadly(parts, where, signal, read) : read(parts.database));
   const { items, last } = cutPage(rows, size);
   return {
     items: await showRows(parts, caller, items),

@@ -1,4 +1,4 @@
-import { searchTokens, type TokenSearch } from '../../data/token-search.ts';
+import { searchTokens, type SearchPage, type TokenSearch } from '../../data/token-search.ts';
 import type { TokenTest } from '../../data/token-tests.ts';
 import type { TokenRow } from '../../data/tokens.ts';
 import type { Caller } from '../../domain/caller.ts';
@@ -9,11 +9,15 @@ import type { ShownToken } from '../../domain/shown-token.ts';
 import { RequestBudget } from '../../expressions/request-budget.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
 import { actorOf, searchLogEntry, tokenLogEntry } from '../log-entries.ts';
+import type { BroadReadParts } from './broad-reads.ts';
 import type { TokenParts } from './create.ts';
 import { openInSlices } from './open-in-slices.ts';
 import { searchAccessOf, searchTransform } from './search-access.ts';
 import { showToken } from './show.ts';
 import { parseFingerprint } from './vault.ts';
+
+const ADVICE =
+  'add a term that few tokens meet, without NOT, such as id, data, fingerprint, metadata.<key> or created_at';
 
 /** Matches up to which a page by cursor is sorted out of all of them; there is nothing to count. */
 const FEW = 1_000;
@@ -40,6 +44,17 @@ async function searchOf(parts: TokenParts, caller: Caller, query: SearchQuery | 
   };
 }
 
+/** Reads what has been prepared: whatever else is waited for, keys above all, is waited for before or after. */
+function find(
+  parts: BroadReadParts,
+  search: TokenSearch,
+  page: SearchPage,
+  signal: AbortSignal | undefined,
+): Promise<{ rows: TokenRow[]; matches: number }> {
+  const read = { tenantId: search.tenantId, property: 'query', advice: ADVICE, signal };
+  return parts.broadReads.run(read, (on) => searchTokens(on, search, page));
+}
+
 async function showFound(parts: TokenParts, caller: Caller, rows: readonly TokenRow[]): Promise<ShownToken[]> {
   const actor = actorOf(caller);
   const budget = new RequestBudget();
@@ -53,36 +68,37 @@ async function showFound(parts: TokenParts, caller: Caller, rows: readonly Token
 
 /**
  * One numbered page of the tokens that a query finds among those that the caller may both search and read, newest
- * first, with their number. Counts, and pages, end at SEARCH_LIMITS.reach. Throws 'invalid' for faults of the query.
+ * first, with their number. Counts, and pages, end at SEARCH_LIMITS.reach. Throws 'invalid' for faults of the query, and
+ * where it is too broad to be answered in time; 'unavailable' where too many are under way, and once `signal` is aborted.
  */
 export async function pageFoundTokens(
-  parts: TokenParts,
+  parts: BroadReadParts,
   caller: Caller,
   queryText: string,
-  { page, size }: { page: number; size: number },
+  { page, size, signal }: { page: number; size: number; signal?: AbortSignal },
 ): Promise<{ items: ShownToken[]; totalItems: number }> {
   const search = await searchOf(parts, caller, parseSearchQuery(queryText));
   const { reach } = SEARCH_LIMITS;
   const offset = Math.min((page - 1) * size, reach);
-  const found = await searchTokens(parts.database, search, { offset, limit: Math.min(size, reach - offset), reach });
+  const found = await find(parts, search, { offset, limit: Math.min(size, reach - offset), reach }, signal);
   return { items: await showFound(parts, caller, found.rows), totalItems: Math.min(found.matches, reach) };
 }
 
 /**
  * The page after a cursor, newest first, as far as there are any. Tokens written meanwhile neither repeat nor hide
- * others. Throws 'invalid' for faults of the query, and for a cursor that another query gave.
+ * others. Fails as `pageFoundTokens` does, and for a cursor that another query gave.
  */
 export async function followFoundTokens(
-  parts: TokenParts & { readonly cursors: Cursors },
+  parts: BroadReadParts & { readonly cursors: Cursors },
   caller: Caller,
   queryText: string,
-  { start, size }: { start?: string; size: number },
+  { start, size, signal }: { start?: string; size: number; signal?: AbortSignal },
 ): Promise<{ items: ShownToken[]; next: string | null }> {
   const { tenantId } = caller;
   const list = `tokens that meet ${queryText}`;
   const search = await searchOf(parts, caller, parseSearchQuery(queryText));
   const after = start === undefined ? undefined : await parts.cursors.decode(tenantId, list, start);
-  const { rows } = await searchTokens(parts.database, search, { after, limit: size + 1, reach: FEW });
+  const { rows } = await find(parts, search, { after, limit: size + 1, reach: FEW }, signal);
   const { items, last } = cutPage(rows, size);
   return {
     items: await showFound(parts, caller, items),

@@ -13,15 +13,16 @@ import { openKeyring } from '../../../src/keys/keyring.ts';
 import { createSealer } from '../../../src/keys/sealing.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { silentLogger } from '../../../src/platform/logger.ts';
+import { createMetrics } from '../../../src/platform/metrics.ts';
 import { createAudit } from '../../../src/services/audit.ts';
 import { createCursors, type Cursors } from '../../../src/services/cursors.ts';
-import type { TokenParts } from '../../../src/services/tokens/create.ts';
+import { type BroadReadParts, createBroadReads } from '../../../src/services/tokens/broad-reads.ts';
 import { createTokenVault } from '../../../src/services/tokens/vault.ts';
 import { newTenant } from '../../support/rows.ts';
 import { TENANT } from './rows.ts';
 
 /** The services' parts, without HTTP and its rate limits. */
-export type Parts = TokenParts & { readonly cursors: Cursors };
+export type Parts = BroadReadParts & { readonly cursors: Cursors };
 
 export interface SizeStage extends AsyncDisposable {
   readonly database: Database;
@@ -53,6 +54,7 @@ export async function setSizeStage(): Promise<SizeStage> {
     audit: createAudit((entries) => insertLogs(database, entries)),
     clock: systemClock,
     cursors: createCursors(hasher),
+    broadReads: createBroadReads({ database, metrics: createMetrics(), limits: { statementMs: 600_000 } }),
   };
   const all = undo.move();
   return { database, parts, [Symbol.asyncDispose]: () => all.disposeAsync() };

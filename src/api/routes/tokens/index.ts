@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../domain/json.ts';
 import type { Cursors } from '../../../services/cursors.ts';
-import { createToken, type TokenParts } from '../../../services/tokens/create.ts';
+import type { BroadReadParts } from '../../../services/tokens/broad-reads.ts';
+import { createToken } from '../../../services/tokens/create.ts';
 import { deleteToken } from '../../../services/tokens/delete.ts';
 import { detokenize } from '../../../services/tokens/detokenize.ts';
 import type { TokenInput } from '../../../services/tokens/form.ts';
@@ -47,7 +48,7 @@ function locationOf(id: string): string {
   return `/tokens/${encodeURIComponent(id)}`;
 }
 
-export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): Route[] {
+export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors }): Route[] {
   return [
     route<TokenInput>({
       method: 'post',
@@ -82,8 +83,9 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
         ...offsetParameters,
       ],
       responses: { 200: { description: 'A page, newest first.', schema: offsetEnvelope(schema.token) } },
-      async handle({ caller, query, rawQuery }) {
-        const page = await pageTokens(parts, caller, listFilter(query, rawQuery), query);
+      async handle({ caller, query, rawQuery, signal }) {
+        const { page: number, size } = query;
+        const page = await pageTokens(parts, caller, listFilter(query, rawQuery), { page: number, size, signal });
         return { status: 200, body: presentOffsetPage(page, query, presentToken) };
       },
     }),
@@ -96,8 +98,9 @@ export function tokenRoutes(parts: TokenParts & { readonly cursors: Cursors }): 
       permission: 'token:read',
       parameters: [...schema.listFilters, ...schema.metadataParameters, ...cursorParameters],
       responses: { 200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.token) } },
-      async handle({ caller, query, rawQuery }) {
-        const page = await followTokens(parts, caller, listFilter(query, rawQuery), query);
+      async handle({ caller, query, rawQuery, signal }) {
+        const { start, size } = query;
+        const page = await followTokens(parts, caller, listFilter(query, rawQuery), { start, size, signal });
         return { status: 200, body: presentCursorPage(page, query, presentToken) };
       },
     }),

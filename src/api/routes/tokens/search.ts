@@ -1,7 +1,7 @@
 import { parseSearchQuery } from '../../../domain/search-query-parser.ts';
 import { SEARCH_FIELDS, SEARCH_LIMITS } from '../../../domain/search-query.ts';
 import type { Cursors } from '../../../services/cursors.ts';
-import type { TokenParts } from '../../../services/tokens/create.ts';
+import type { BroadReadParts } from '../../../services/tokens/broad-reads.ts';
 import { followFoundTokens, pageFoundTokens } from '../../../services/tokens/search.ts';
 import { presentCursorPage, presentOffsetPage } from '../../pagination.ts';
 import { type Refine, type Route, route, type Schema } from '../../route.ts';
@@ -52,7 +52,7 @@ const refineSearch: Refine = ({ query }, violations) => {
   if (typeof query === 'string') violations.collect(() => parseSearchQuery(query));
 };
 
-export function tokenSearchRoutes(parts: TokenParts & { readonly cursors: Cursors }): Route[] {
+export function tokenSearchRoutes(parts: BroadReadParts & { readonly cursors: Cursors }): Route[] {
   return [
     route<SearchBody>({
       method: 'post',
@@ -70,9 +70,9 @@ export function tokenSearchRoutes(parts: TokenParts & { readonly cursors: Cursor
         refine: refineSearch,
       },
       responses: { 200: { description: 'A page, newest first.', schema: offsetEnvelope(schema.token) } },
-      async handle({ caller, body }) {
+      async handle({ caller, body, signal }) {
         const paging = { page: body.page ?? 1, size: body.size ?? 20 };
-        const page = await pageFoundTokens(parts, caller, body.query ?? '', paging);
+        const page = await pageFoundTokens(parts, caller, body.query ?? '', { ...paging, signal });
         return { status: 200, body: presentOffsetPage(page, paging, presentToken) };
       },
     }),
@@ -92,9 +92,9 @@ export function tokenSearchRoutes(parts: TokenParts & { readonly cursors: Cursor
         refine: refineSearch,
       },
       responses: { 200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.token) } },
-      async handle({ caller, body }) {
+      async handle({ caller, body, signal }) {
         const paging = { start: body.start ?? undefined, size: body.size ?? 20 };
-        const page = await followFoundTokens(parts, caller, body.query ?? '', paging);
+        const page = await followFoundTokens(parts, caller, body.query ?? '', { ...paging, signal });
         return { status: 200, body: presentCursorPage(page, paging, presentToken) };
       },
     }),
