@@ -5,12 +5,24 @@ import type { Permission } from '../domain/permissions.ts';
 import type { Session, SessionGrant } from '../domain/sessions.ts';
 import type { Quotas, TenantSettings, TenantType } from '../domain/tenants.ts';
 import type { Queryable, Statement } from './database.ts';
+import { FOREIGN_KEY_VIOLATION, SqlError } from './failures.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
 
 /** A session to store: digests, SHA-256 in lower-case hex, stand for its key and its nonce. */
 export interface NewSession extends Session {
   keyDigest: string;
   nonceDigest: string;
+}
+
+/** What a write of sessions gives, or 'no-application' where the application that it needs has been deleted meanwhile. */
+async function unlessDeleted<Result>(write: Promise<Result>): Promise<Result | 'no-application'> {
+  try {
+    return await write;
+  } catch (error) {
+    // All foreign keys of sessions lead to an application, or to the tenant that it went with.
+    if (error instanceof SqlError && error.code === FOREIGN_KEY_VIOLATION) return 'no-application';
+    throw error;
+  }
 }
 
 const INSERT: Statement = {
@@ -23,11 +35,16 @@ const INSERT: Statement = {
     select 1`,
 };
 
-/** Stores a new session, which may do nothing yet. */
-export async function insertSession(queryable: Queryable, session: NewSession, log: LogEntry): Promise<void> {
+/** Stores a new session, which may do nothing yet; 'no-application' where that of the session is gone. */
+export async function insertSession(
+  queryable: Queryable,
+  session: NewSession,
+  log: LogEntry,
+): Promise<'created' | 'no-application'> {
   const { tenantId, id, applicationId, keyDigest, nonceDigest, createdAt, expiresAt } = session;
   const values = [tenantId, id, applicationId, keyDigest, nonceDigest, createdAt, expiresAt];
-  await queryable.run(INSERT, [...values, ...logParameters([log])]);
+  const inserted = await unlessDeleted(queryable.run(INSERT, [...values, ...logParameters([log])]));
+  return inserted === 'no-application' ? inserted : 'created';
 }
 
 const FIND_BY_NONCE: Statement = {
@@ -59,16 +76,21 @@ const AUTHORIZE: Statement = {
     select session_id from authorized`,
 };
 
-/** Gives a session its access; of several at once, one does. False where it has some already, or has ended. */
+/**
+ * Gives a session its access; of several at once, one does. 'not-open' where it has some already, or has ended;
+ * 'no-application' where its authorizer is gone.
+ */
 export async function authorizeSession(
   queryable: Queryable,
   tenantId: string,
   id: string,
   { authorizedBy, permissions, rules, expiresAt }: SessionGrant,
   log: LogEntry,
-): Promise<boolean> {
+): Promise<'authorized' | 'not-open' | 'no-application'> {
   const values = [tenantId, id, authorizedBy, permissions, JSON.stringify(rules), expiresAt];
-  return (await queryable.run(AUTHORIZE, [...values, ...logParameters([log])])).length > 0;
+  const authorized = await unlessDeleted(queryable.run(AUTHORIZE, [...values, ...logParameters([log])]));
+  if (authorized === 'no-application') return authorized;
+  return authorized.length > 0 ? 'authorized' : 'not-open';
 }
 
 /** Everything that a session's key decides. */

@@ -49,8 +49,14 @@ interface CacheEntry {
   askedAt: number;
 }
 
-function refuse(): DomainError {
+/** The one refusal of every key that is not good, or is no longer by the time that its request comes to write. */
+export function badKey(): DomainError {
   return new DomainError('unauthenticated', 'A valid API key is required.');
+}
+
+/** A key that is unknown may be made next, and a session authorized next: both must work from then on. */
+function mayChangeUnannounced(record: AccessRecord | undefined): boolean {
+  return record === undefined || record.isPending === true;
 }
 
 export function createAuthentication({ findAccess, findSession, clock }: AuthenticationOptions): Authentication {
@@ -62,9 +68,7 @@ export function createAuthentication({ findAccess, findSession, clock }: Authent
     entry.record.then(
       (record) => {
         entry.applicationIds = record && [record.caller.applicationId, ...(record.follows ?? [])];
-        // Neither are remembered: a key that is made next, or a session that is authorized next, must work at once.
-        const mayChange = record === undefined || record.isPending === true;
-        if (mayChange && cache.get(digest) === entry) cache.delete(digest);
+        if (mayChangeUnannounced(record) && cache.get(digest) === entry) cache.delete(digest);
       },
       () => {
         if (cache.get(digest) === entry) cache.delete(digest);
@@ -76,16 +80,21 @@ export function createAuthentication({ findAccess, findSession, clock }: Authent
     return entry;
   }
 
+  // Requests that come together share a look-up.
+  async function lookUp(digest: string, find: typeof findAccess): Promise<AccessRecord | undefined> {
+    const cached = cache.get(digest);
+    if (cached === undefined || clock.now() - cached.askedAt >= FRESH_MS) return ask(digest, find).record;
+    const record = await cached.record;
+    if (!mayChangeUnannounced(record)) return record;
+    // It was asked for before this request came. Whatever is asked for by now was not.
+    return (cache.get(digest) ?? ask(digest, find)).record;
+  }
+
   return {
     async authenticate(key) {
-      if (key === undefined || !isPlausibleApplicationKey(key)) throw refuse();
-      const digest = digestOfKey(key);
-      const now = clock.now();
-      const cached = cache.get(digest);
-      const entry =
-        cached && now - cached.askedAt < FRESH_MS ? cached : ask(digest, isSessionKey(key) ? findSession : findAccess);
-      const record = await entry.record;
-      if (record === undefined || record.endsAt <= clock.now()) throw refuse();
+      if (key === undefined || !isPlausibleApplicationKey(key)) throw badKey();
+      const record = await lookUp(digestOfKey(key), isSessionKey(key) ? findSession : findAccess);
+      if (record === undefined || record.endsAt <= clock.now()) throw badKey();
       return record.caller;
     },
     forgetApplication(applicationId) {

@@ -6,6 +6,7 @@ import { type ExcessiveGrant, findExcess } from '../../domain/grants-cover.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { SESSION_LIMITS, type SessionGrant } from '../../domain/sessions.ts';
 import { readExpiry } from '../applications.ts';
+import { badKey } from '../authentication.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
 import { digestOfNonce, type SessionParts } from './create.ts';
 
@@ -64,7 +65,8 @@ function readGrant(
  * Grants a session, known by its nonce, part of what the caller may do.
  *
  * Throws 'invalid', 'forbidden' where that would be more than the caller has, 'not-found' for a nonce of no session of
- * the tenant that still lives, 'conflict' for one that has been used.
+ * the tenant that still lives, 'conflict' for one that has been used, 'unauthenticated' where the caller's application is
+ * deleted meanwhile.
  */
 export async function authorizeSession(
   { database, clock }: SessionParts,
@@ -77,7 +79,7 @@ export async function authorizeSession(
   const session = await findSessionByNonce(database, tenantId, digestOfNonce(authorization.nonce));
   if (session === undefined) throw new DomainError('not-found', 'There is no session with this nonce.');
   const log = logEntry(actorOf(caller), 'authorize', 'session', session.id);
-  if (session.isAuthorized || !(await authorizeRow(database, tenantId, session.id, grant, log))) {
-    throw new DomainError('conflict', 'The nonce has been used already.');
-  }
+  const outcome = session.isAuthorized ? 'not-open' : await authorizeRow(database, tenantId, session.id, grant, log);
+  if (outcome === 'no-application') throw badKey();
+  if (outcome === 'not-open') throw new DomainError('conflict', 'The nonce has been used already.');
 }

@@ -5,6 +5,7 @@ import { digestOfKey, generateSessionKey } from '../../domain/application-keys.t
 import type { Caller } from '../../domain/caller.ts';
 import { SESSION_LIMITS } from '../../domain/sessions.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { badKey } from '../authentication.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
 
 export interface SessionParts {
@@ -26,7 +27,10 @@ export function digestOfNonce(nonce: string): string {
   return createHash('sha256').update(nonce).digest('hex');
 }
 
-/** Makes a session of the application that asks, which may do nothing until it is authorized. */
+/**
+ * Makes a session of the application that asks, which may do nothing until it is authorized. Throws 'unauthenticated'
+ * where that application is deleted meanwhile.
+ */
 export async function createSession({ database, clock }: SessionParts, caller: Caller): Promise<CreatedSession> {
   const key = generateSessionKey(caller.tenantType);
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
@@ -37,6 +41,7 @@ export async function createSession({ database, clock }: SessionParts, caller: C
     createdAt: new Date(now),
     expiresAt: new Date(now + SESSION_LIMITS.lifetimeMs),
   };
-  await insertSession(database, session, logEntry(actorOf(caller), 'create', 'session', session.id));
+  const log = logEntry(actorOf(caller), 'create', 'session', session.id);
+  if ((await insertSession(database, session, log)) === 'no-application') throw badKey();
   return { key, nonce, expiresAt: session.expiresAt };
 }

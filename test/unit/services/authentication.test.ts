@@ -143,6 +143,33 @@ describe('authentication', () => {
       expect([lookups, sessionLookups]).to.deep.equal([0, 1]);
     });
 
+    it('looks it up once for many requests that come together', async () => {
+      records.set(digestOfKey(sessionKey), record({ follows: ['private'] }));
+      await Promise.all(Array.from({ length: 20 }, () => authentication.authenticate(sessionKey)));
+      expect(sessionLookups).to.equal(1);
+    });
+
+    it('looks it up twice for many that come together before it is authorized: the later ones share', async () => {
+      records.set(digestOfKey(sessionKey), record({ isPending: true }));
+      await Promise.all(Array.from({ length: 20 }, () => authentication.authenticate(sessionKey)));
+      expect(sessionLookups).to.equal(2);
+    });
+
+    it('knows that it is authorized although a look-up from before is under way', async () => {
+      const slow = Promise.withResolvers<AccessRecord>();
+      const answers = [slow.promise, Promise.resolve(record())];
+      authentication = createAuthentication({
+        clock: { now: () => now },
+        findAccess: async () => undefined,
+        findSession: () => answers.shift()!,
+      });
+      const early = authentication.authenticate(sessionKey);
+      const late = authentication.authenticate(sessionKey);
+      slow.resolve(record({ caller: callerOf('pending'), isPending: true }));
+      expect(await early).to.have.property('applicationId', 'pending');
+      expect(await late).to.have.property('applicationId', 'public');
+    });
+
     it('asks each time as long as it may be authorized at any moment', async () => {
       records.set(digestOfKey(sessionKey), record({ isPending: true }));
       await authentication.authenticate(sessionKey);
@@ -184,6 +211,26 @@ describe('authentication', () => {
       records.delete('admitted');
       authentication.forgetApplication('reactor');
       expect(await refusal(authentication.authenticate(admittedKey))).to.match(/^unauthenticated/);
+    });
+
+    it('counts its requests until it is revoked, and those of no other key', () => {
+      const { revoke } = admit();
+      expect(authentication.countAdmitted(admittedKey)).to.equal(1);
+      expect(authentication.countAdmitted(admittedKey)).to.equal(2);
+      const alike = generateApplicationKey('production', 'private');
+      for (const other of [alike, key, '', admittedKey.toUpperCase(), `${admittedKey} `]) {
+        expect(authentication.countAdmitted(other)).to.equal(undefined);
+      }
+      revoke();
+      expect(authentication.countAdmitted(admittedKey)).to.equal(undefined);
+    });
+
+    it('counts each invocation apart', () => {
+      admit();
+      authentication.countAdmitted(admittedKey);
+      const next = generateApplicationKey('production', 'private');
+      authentication.admit(next, async () => records.get('admitted'));
+      expect(authentication.countAdmitted(next)).to.equal(1);
     });
 
     it('does not outlast its revocation through an answer under way', async () => {
