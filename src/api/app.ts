@@ -38,7 +38,7 @@ export function createApp(options: AppOptions): Koa {
   app.use(prefixedHeaders(headerPrefixes));
   app.use(requestMetrics(metrics));
   app.use(problems(logger));
-  app.use(rateLimits.byAddress);
+  app.use(rateLimits.onArrival);
   app.use(router.routes());
   app.use(refuseUnmatched);
   return app;

@@ -10,8 +10,8 @@ export interface RequestState {
   /** The path of the matched route (`/tokens/{id}`), never the path as sent: ids are no metric's business. */
   routePath?: string;
   caller?: Caller;
-  /** As it is counted (see client-address.ts). */
-  clientAddress: string;
+  /** As it is counted (see client-address.ts). Absent for a call of a reactor, which is not counted on its address. */
+  clientAddress?: string;
   /** What the RateLimit headers tell of; absent where nothing limits the request. */
   rateLimit?: CounterState;
 }

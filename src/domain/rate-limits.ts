@@ -30,6 +30,12 @@ export const ALL_REQUESTS: RateLimitRow = {
   blockSeconds: 30,
 };
 
+/**
+ * How many calls the code of a reactor may make in one invocation, those that are refused counted. They are not counted
+ * on an address: theirs is that of the instance, which others share who have no part in them.
+ */
+export const CALLS_PER_INVOCATION = 1000;
+
 /** The rows of the specification that hold for requests with a good key (interface, section 8.1). */
 export const DEFAULT_ROWS: readonly RateLimitRow[] = [
   { name: 'test-tenant', tenantType: 'test', counters: ['ip-and-key'], requests: 50, windowSeconds: 10 },
@@ -41,12 +47,20 @@ export const DEFAULT_ROWS: readonly RateLimitRow[] = [
   { name: 'account-updater', resource: 'AccountUpdater', counters: ['ip-and-key'], requests: 10, windowSeconds: 10 },
   { name: 'private', applicationType: 'private', counters: ['key', 'ip'], requests: 2000, windowSeconds: 10 },
   {
-    ...{ name: 'public', applicationType: 'public', counters: ['ip-and-key'] },
-    ...{ requests: 50, windowSeconds: 60, blockSeconds: 10 },
+    name: 'public',
+    applicationType: 'public',
+    counters: ['ip-and-key'],
+    requests: 50,
+    windowSeconds: 60,
+    blockSeconds: 10,
   },
   {
-    ...{ name: 'management', applicationType: 'management', counters: ['key'] },
-    ...{ requests: 200, windowSeconds: 60, blockSeconds: 60 },
+    name: 'management',
+    applicationType: 'management',
+    counters: ['key'],
+    requests: 200,
+    windowSeconds: 60,
+    blockSeconds: 60,
   },
   { name: 'legacy-key', legacyKey: true, counters: ['ip-and-key'], requests: 100, windowSeconds: 60 },
 ];
@@ -64,7 +78,8 @@ export interface LimitedRequest {
   readonly method: string;
   /** The path of the route: `/tokens/{id}`. */
   readonly routePath: string;
-  readonly address: string;
+  /** Absent for a call of a reactor, which is counted on its application's key wherever its instance runs. */
+  readonly address?: string;
   readonly keyId: string;
   /** Whether the key carries neither `_prod_` nor `_test_`. */
   readonly legacyKey: boolean;
@@ -109,13 +124,9 @@ function applies(row: RateLimitRow, request: LimitedRequest, resource: LimitedRe
   );
 }
 
-function counterOf(row: RateLimitRow, kind: CounterKind, request: LimitedRequest, scope: string): RateCounter {
-  const subject = {
-    ip: request.address,
-    key: request.keyId,
-    'ip-and-key': `${request.address}/${request.keyId}`,
-  }[kind];
-  return { row, kind, id: `${scope}${row.name}/${kind}/${subject}` };
+function subjectOf(kind: CounterKind, { address, keyId }: LimitedRequest): string | undefined {
+  if (kind === 'ip') return address;
+  return kind === 'key' || address === undefined ? keyId : `${address}/${keyId}`;
 }
 
 /** On what a request is counted before anything is known of it but where it comes from. */
@@ -133,7 +144,12 @@ export function callerCounters(request: LimitedRequest): readonly RateCounter[] 
   const scope = quota.plan === 'Custom' ? `${request.tenantId}/` : '';
   return rows
     .filter((row) => applies(row, request, resource))
-    .flatMap((row) => row.counters.map((kind) => counterOf(row, kind, request, scope)));
+    .flatMap((row) =>
+      row.counters.flatMap((kind) => {
+        const subject = subjectOf(kind, request);
+        return subject === undefined ? [] : [{ row, kind, id: `${scope}${row.name}/${kind}/${subject}` }];
+      }),
+    );
 }
 
 /** How a counter stands after a request. */

@@ -25,6 +25,8 @@ export interface Authentication {
    * called: for one reactor invocation.
    */
   admit(key: string, findAccess: () => Promise<AccessRecord | undefined>): { revoke: () => void };
+  /** Counts a request with an admitted key; gives how many there have been. Undefined for any other key. */
+  countAdmitted(key: string): number | undefined;
 }
 
 export interface AuthenticationOptions {
@@ -41,6 +43,11 @@ export interface AuthenticationOptions {
  */
 const FRESH_MS = 900;
 const CACHED_KEYS = 10_000;
+
+interface Admission {
+  readonly findAccess: () => Promise<AccessRecord | undefined>;
+  requests: number;
+}
 
 interface CacheEntry {
   record: Promise<AccessRecord | undefined>;
@@ -61,10 +68,10 @@ function mayChangeUnannounced(record: AccessRecord | undefined): boolean {
 
 export function createAuthentication({ findAccess, findSession, clock }: AuthenticationOptions): Authentication {
   const cache = new Map<string, CacheEntry>();
-  const admitted = new Map<string, () => Promise<AccessRecord | undefined>>();
+  const admitted = new Map<string, Admission>();
 
   function ask(digest: string, find: typeof findAccess): CacheEntry {
-    const entry: CacheEntry = { record: admitted.get(digest)?.() ?? find(digest), askedAt: clock.now() };
+    const entry: CacheEntry = { record: admitted.get(digest)?.findAccess() ?? find(digest), askedAt: clock.now() };
     entry.record.then(
       (record) => {
         entry.applicationIds = record && [record.caller.applicationId, ...(record.follows ?? [])];
@@ -108,13 +115,19 @@ export function createAuthentication({ findAccess, findSession, clock }: Authent
     },
     admit(key, findAdmitted) {
       const digest = digestOfKey(key);
-      admitted.set(digest, findAdmitted);
+      admitted.set(digest, { findAccess: findAdmitted, requests: 0 });
       return {
         revoke() {
           admitted.delete(digest);
           cache.delete(digest);
         },
       };
+    },
+    countAdmitted(key) {
+      const admission = admitted.size === 0 ? undefined : admitted.get(digestOfKey(key));
+      if (admission === undefined) return undefined;
+      admission.requests++;
+      return admission.requests;
     },
   };
 }

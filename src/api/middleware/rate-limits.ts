@@ -6,14 +6,17 @@ import { DomainError } from '../../domain/errors.ts';
 import {
   addressCounters,
   callerCounters,
+  CALLS_PER_INVOCATION,
   longestRefusal,
   lowestRate,
   type CounterState,
   type RateCounter,
 } from '../../domain/rate-limits.ts';
+import type { Logger } from '../../platform/logger.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { RateLimiter } from '../../services/rate-limiter.ts';
 import type { ApiContext } from '../state.ts';
+import { readPrefixedHeader } from './headers.ts';
 
 export interface RateLimitOptions {
   readonly limiter: RateLimiter;
@@ -21,13 +24,20 @@ export interface RateLimitOptions {
   readonly trustedProxies: number;
   /** Whether an address by itself is counted; off where many clients share one. */
   readonly ipRateLimits: boolean;
+  readonly headerPrefixes: readonly string[];
+  /** Counts a call with the key of a reactor's invocation; gives how many there have been. Undefined: another key. */
+  readonly countCall: (key: string) => number | undefined;
+  readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /** The two places at which a request may be refused for coming too often. */
 export interface RateLimits {
-  /** Before anything is known of the caller: also unauthenticated and unmatched requests are counted. */
-  readonly byAddress: Middleware;
+  /**
+   * Before anything is known of the caller: also unauthenticated and unmatched requests are counted. Calls of reactors
+   * are counted on their invocation instead.
+   */
+  readonly onArrival: Middleware;
   /** Once the key has shown the caller. Throws 'rate-limited'. */
   byCaller(ctx: ApiContext, caller: Caller, key: string): Promise<void>;
 }
@@ -45,7 +55,8 @@ function show(ctx: ApiContext, { row, remaining, waitMs }: CounterState): void {
 }
 
 /** Counts requests, refuses those over a limit, and tells of the lowest rate that applies in the RateLimit headers. */
-export function createRateLimits({ limiter, trustedProxies, ipRateLimits, metrics }: RateLimitOptions): RateLimits {
+export function createRateLimits(options: RateLimitOptions): RateLimits {
+  const { limiter, trustedProxies, ipRateLimits, headerPrefixes, countCall, logger, metrics } = options;
   const refusals = metrics.counter({
     name: 'rate_limited_requests_total',
     help: 'Requests refused with 429, by the rate limit that refused longest; limits of tenants’ own are "custom".',
@@ -55,6 +66,12 @@ export function createRateLimits({ limiter, trustedProxies, ipRateLimits, metric
     name: 'forwarded_addresses_unusable_total',
     help: 'Requests whose X-Forwarded-For did not name the client behind the trusted proxies.',
   });
+
+  function refuse(ctx: ApiContext, limit: string, retryAfter: number, detail: string): never {
+    refusals.inc({ limit });
+    ctx.set('Retry-After', String(retryAfter));
+    throw new DomainError('rate-limited', detail);
+  }
 
   async function admit(ctx: ApiContext, counters: readonly RateCounter[], isCustom = false): Promise<void> {
     const counted = ipRateLimits ? counters : counters.filter(({ kind }) => kind !== 'ip');
@@ -66,31 +83,55 @@ export function createRateLimits({ limiter, trustedProxies, ipRateLimits, metric
     show(ctx, ctx.state.rateLimit);
     if (refusal === undefined) return;
     const { row, waitMs } = refusal;
-    refusals.inc({ limit: isCustom ? 'custom' : row.name });
     const retryAfter = seconds(waitMs);
-    ctx.set('Retry-After', String(retryAfter));
-    throw new DomainError(
-      'rate-limited',
-      `More than ${row.requests} requests in ${row.windowSeconds} s. Try again in ${retryAfter} s.`,
+    const detail = `More than ${row.requests} requests in ${row.windowSeconds} s. Try again in ${retryAfter} s.`;
+    refuse(ctx, isCustom ? 'custom' : row.name, retryAfter, detail);
+  }
+
+  let hasWarned = false;
+  function warnOfUntrustedProxy(): void {
+    if (hasWarned) return;
+    hasWarned = true;
+    logger.warn(
+      {},
+      '--trusted-proxies is 0 but requests come with X-Forwarded-For: all clients behind that proxy share one rate limit',
     );
   }
 
+  async function admitAddress(ctx: ApiContext): Promise<void> {
+    const forwardedFor = ctx.get('X-Forwarded-For');
+    const { address, fellBack } = clientAddress(ctx.req.socket.remoteAddress, forwardedFor, trustedProxies);
+    ctx.state.clientAddress = address;
+    if (EXEMPT_PATHS.has(ctx.path)) return;
+    if (fellBack) unusable.inc();
+    if (trustedProxies === 0 && forwardedFor !== '') warnOfUntrustedProxy();
+    await admit(ctx, addressCounters(address));
+  }
+
   return {
-    async byAddress(context, next) {
+    async onArrival(context, next) {
       const ctx = context as ApiContext;
-      const client = clientAddress(ctx.req.socket.remoteAddress, ctx.get('X-Forwarded-For'), trustedProxies);
-      ctx.state.clientAddress = client.address;
-      if (!EXEMPT_PATHS.has(ctx.path)) {
-        if (client.fellBack) unusable.inc();
-        await admit(ctx, addressCounters(client.address));
+      const key = readPrefixedHeader(ctx, headerPrefixes, 'API-KEY')?.value;
+      const calls = key === undefined ? undefined : countCall(key);
+      if (calls === undefined) await admitAddress(ctx);
+      else if (calls > CALLS_PER_INVOCATION) {
+        // The next invocation may call at once.
+        refuse(ctx, 'invocation', 1, `A reactor may make ${CALLS_PER_INVOCATION} calls in one invocation.`);
       }
       await next();
     },
     async byCaller(ctx, caller, key) {
       const { tenantId, tenantType, applicationType, keyId, quotas } = caller;
       const counters = callerCounters({
-        ...{ method: ctx.method, routePath: ctx.state.routePath!, address: ctx.state.clientAddress },
-        ...{ tenantId, tenantType, applicationType, keyId, legacyKey: isLegacyKey(key), quota: quotas.rateLimit },
+        method: ctx.method,
+        routePath: ctx.state.routePath!,
+        address: ctx.state.clientAddress,
+        keyId,
+        legacyKey: isLegacyKey(key),
+        tenantId,
+        tenantType,
+        applicationType,
+        quota: quotas.rateLimit,
       });
       await admit(ctx, counters, quotas.rateLimit.plan === 'Custom');
     },

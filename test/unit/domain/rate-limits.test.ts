@@ -83,6 +83,15 @@ describe('the rows of rate limits', () => {
     });
   }
 
+  it('count a call of a reactor on its application alone, wherever it comes from', () => {
+    const call = { method: 'POST', routePath: '/tokens', address: undefined };
+    expect(idsOf(call)).to.deep.equal(['create-tokens/ip-and-key/key-1', 'private/key/key-1']);
+    expect(idsOf({ ...call, applicationType: 'public' })).to.deep.equal([
+      'create-tokens/ip-and-key/key-1',
+      'public/ip-and-key/key-1',
+    ]);
+  });
+
   it('count create and tokenize together', () => {
     const create = idsOf({ method: 'POST', routePath: '/tokens' });
     expect(idsOf({ method: 'POST', routePath: '/tokenize' })).to.deep.equal(create);
@@ -131,6 +140,11 @@ describe('the rows of rate limits', () => {
           ...{ requests: 1, windowSeconds: 1, blockSeconds: 9 },
         },
       });
+    });
+
+    it('count a call of a reactor on none of its rows that count addresses', () => {
+      const call = { quota, address: undefined, applicationType: 'public' } as const;
+      expect(idsOf(call)).to.deep.equal(['tenant-1/all/key/key-1']);
     });
 
     it('count its requests apart from those of other tenants at the same address', () => {
