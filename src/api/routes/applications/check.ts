@@ -1,15 +1,17 @@
 import { checkAccess, type RequestedAccess } from '../../../domain/application-access.ts';
-import { systemClock } from '../../../platform/clock.ts';
+import type { Clock } from '../../../platform/clock.ts';
 import { type NewApplicationInput, readExpiry } from '../../../services/applications.ts';
 import type { Refine } from '../../route.ts';
 
 /** The rules of a new application that its schema does not say. Access cannot be judged without the type. */
-export const refineApplication: Refine = (members, violations) => {
-  const { type, permissions = [], rules = [], expires_at: expiresAt } = members as Partial<NewApplicationInput>;
-  // Where the one that grants something is faulty, the other may well be empty.
-  const grantsSomething = permissions.length > 0 || rules.length > 0;
-  if (type !== undefined && grantsSomething) {
-    checkAccess({ type, permissions, rules } satisfies RequestedAccess, violations);
-  }
-  readExpiry(expiresAt, systemClock.now(), violations);
-};
+export function refineApplication(clock: Clock): Refine {
+  return (members, violations) => {
+    const { type, permissions = [], rules = [], expires_at: expiresAt } = members as Partial<NewApplicationInput>;
+    // Where the one that grants something is faulty, the other may well be empty.
+    const grantsSomething = permissions.length > 0 || rules.length > 0;
+    if (type !== undefined && grantsSomething) {
+      checkAccess({ type, permissions, rules } satisfies RequestedAccess, violations);
+    }
+    readExpiry(expiresAt, clock.now(), violations);
+  };
+}

@@ -45,7 +45,7 @@ export function applicationRoutes(parts: ApplicationParts): Route[] {
       body: {
         contentType: 'application/json',
         schema: schema.createApplication,
-        refine: refineApplication,
+        refine: refineApplication(parts.clock),
         example: {
           name: 'Checkout',
           type: 'private',

@@ -39,7 +39,7 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       body: {
         contentType: 'application/json',
         schema: schema.authorizeSession,
-        refine: refineAuthorization,
+        refine: refineAuthorization(parts.clock),
         example: {
           nonce: 'Zk3v0Q8b1mXy2tR5sW7uP9aC4dE6fG8hJ0kL2nM4pQ6',
           rules: [
