@@ -26,7 +26,9 @@ describe('an end in a body that has other faults as well', () => {
         return Object.keys(problem.errors);
       };
       expect(await faultsOf(now - HOUR_MS)).to.include.members([missing, 'expires_at']);
-      expect(await faultsOf(now + HOUR_MS)).to.include(missing).and.not.to.include('expires_at');
+      expect(await faultsOf(now + HOUR_MS))
+        .to.include(missing)
+        .and.not.to.include('expires_at');
     });
   }
 });
