@@ -81,6 +81,17 @@ export function generalHeaders(prefix: string): HeaderDefinitions {
   return { ...traceAnswerHeader(prefix), ...RATE_LIMIT_HEADERS };
 }
 
+/** On the answers of a deprecated operation, whichever it is; an address is refused before the operation is known. */
+function deprecationHeadersOf(status: string): HeaderDefinitions {
+  if (status !== '429') return deprecationHeaderDefinitions;
+  return Object.fromEntries(
+    Object.entries(deprecationHeaderDefinitions).map(([name, { description, ...definition }]) => {
+      const absence = 'Absent where all requests of the address are refused.';
+      return [name, { ...definition, description: `${description} ${absence}`, required: false }];
+    }),
+  );
+}
+
 /** The headers that an answer has because of how its operation is declared, whatever its handler does. */
 export function answerHeadersOf(route: Route, status: string, prefix: string): HeaderDefinitions {
   // HTTP refuses these itself, before there is an operation or a trace id.
@@ -100,7 +111,7 @@ export function answerHeadersOf(route: Route, status: string, prefix: string): H
   return {
     ...generalHeaders(prefix),
     ...(isIdempotent(route) && (status.startsWith('2') || status === 'default') ? replayed : {}),
-    ...(route.deprecated ? deprecationHeaderDefinitions : {}),
+    ...(route.deprecated ? deprecationHeadersOf(status) : {}),
     ...(status === '401' ? AUTHENTICATE : {}),
     ...(comesLater ? retryAfter : {}),
   };

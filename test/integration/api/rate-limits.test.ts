@@ -159,6 +159,8 @@ describe('rate limits', () => {
     const refused = await send('GET', '/nothing', undefined, address);
     expect([refused.status, refused.headers.get('retry-after')]).to.deep.equal([429, '30']);
     expect((await send('GET', UNKNOWN, key, address)).status).to.equal(429);
+    const deprecated = await send('POST', `/applications/${randomUUID()}/regenerate`, key, address);
+    expect([deprecated.status, deprecated.headers.get('deprecation')]).to.deep.equal([429, null]);
     expect((await send('GET', '/healthz', undefined, address)).status).to.equal(200);
     expect((await send('GET', '/readyz', undefined, address)).status).to.equal(200);
     expect((await send('GET', UNKNOWN, key, newAddress())).status).to.equal(404);
