@@ -5,6 +5,8 @@ export interface IdempotencySlot {
   tenantId: string;
   /** The application, or the session. */
   ownerId: string;
+  /** That application, or the one that created that session: rows go with it. */
+  applicationId: string;
   keyHash: Buffer;
 }
 
@@ -25,10 +27,11 @@ const CLAIM: Statement = {
   name: 'claim-idempotency-key',
   text: `
     with claimed as (
-      insert into idempotent_answers as a (tenant_id, owner_id, key_hash, claim, expires_at)
-      values ($1, $2, $3, $4, now() + make_interval(secs => $5))
+      insert into idempotent_answers as a (tenant_id, owner_id, key_hash, claim, expires_at, application_id)
+      values ($1, $2, $3, $4, now() + make_interval(secs => $5), $6)
       on conflict (tenant_id, owner_id, key_hash) do update
-      set claim = excluded.claim, answer = null, expires_at = excluded.expires_at
+      set claim = excluded.claim, answer = null, expires_at = excluded.expires_at,
+        application_id = excluded.application_id
       where a.expires_at <= now()
       returning a.claim
     )
@@ -40,9 +43,9 @@ const CLAIM: Statement = {
 /** The slot is this attempt's now; or another attempt is under way; or the sealed answer of an earlier one is there. */
 export type ClaimOutcome = 'claimed' | 'under-way' | { answer: Buffer };
 
-/** Claims a slot for at most `leaseSeconds`, by the database's clock, unless it is taken. One statement, in every case. */
+/** Claims a slot for at most `leaseSeconds`, by the database's clock, unless it is taken. One statement in every case. */
 export async function claimSlot(queryable: Queryable, claim: Claim, leaseSeconds: number): Promise<ClaimOutcome> {
-  const values = [...slotValues(claim), claim.claim, leaseSeconds];
+  const values = [...slotValues(claim), claim.claim, leaseSeconds, claim.applicationId];
   const [found] = await queryable.run<{ claimed: boolean; answer: Buffer | null }>(CLAIM, values);
   if (found?.claimed) return 'claimed';
   return found?.answer ? { answer: found.answer } : 'under-way';
@@ -56,7 +59,7 @@ const STORE: Statement = {
     returning a.claim`,
 };
 
-/** Stores the sealed answer of an attempt. False where its lease ran out and another took the slot, or a sweep did. */
+/** Stores the sealed answer of an attempt. False where its slot is another's by now, or gone. */
 export async function storeAnswer(
   queryable: Queryable,
   claim: Claim,
@@ -75,23 +78,4 @@ const RELEASE: Statement = {
 /** Frees the slot of an attempt that came to nothing. */
 export async function releaseSlot(queryable: Queryable, claim: Claim): Promise<void> {
   await queryable.run(RELEASE, [...slotValues(claim), claim.claim]);
-}
-
-const SWEEP: Statement = {
-  text: `
-    with due as (
-      select tenant_id, owner_id, key_hash from idempotent_answers where expires_at <= now()
-      order by expires_at limit $1 for update skip locked
-    ), removed as (
-      delete from idempotent_answers a using due d
-      where a.tenant_id = d.tenant_id and a.owner_id = d.owner_id and a.key_hash = d.key_hash
-      returning a.claim
-    )
-    select count(*)::integer as count from removed`,
-};
-
-/** Removes at most `limit` rows that are past their time; gives how many. */
-export async function sweepIdempotentAnswers(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(SWEEP, [limit]);
-  return row!.count;
 }

@@ -18,6 +18,7 @@ import type { Clock } from '../platform/clock.ts';
 import { newApplicationKey } from './application-keys.ts';
 import type { Audit } from './audit.ts';
 import type { Authentication } from './authentication.ts';
+import { forgetAnswers } from './forget-answers.ts';
 import { actorOf, logEntry } from './log-entries.ts';
 
 /** An application with what there is to know about its keys. */
@@ -181,9 +182,10 @@ export async function updateApplication(
   return updated!;
 }
 
-/** Deletes an application with its keys, which stop working at once. */
+/** Deletes an application with its keys, which stop working at once, its sessions and its kept answers. */
 export async function deleteApplication(parts: ApplicationParts, caller: Caller, id: string): Promise<void> {
   const log = logEntry(actorOf(caller), 'delete', 'application', id);
   if (!(await deleteRow(parts.database, caller.tenantId, id, log))) throw noSuchApplication();
   parts.authentication.forgetApplication(id);
+  await forgetAnswers(parts.database, caller.tenantId, id);
 }

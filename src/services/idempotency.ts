@@ -90,7 +90,10 @@ export function createIdempotency({ database, sealer, hasher, logger }: Idempote
     try {
       const sealed = await vault.seal(claim, request, answer);
       if (await storeAnswer(database, claim, sealed, RETENTION_SECONDS)) return;
-      logger.warn({ traceId }, 'Answer not kept under its idempotency key: the request outlived its lease');
+      logger.warn(
+        { traceId },
+        'Answer not kept under its idempotency key: the request outlived its lease or its application',
+      );
     } catch (error) {
       logger.warn({ traceId, error }, 'Answer not kept under its idempotency key');
     }

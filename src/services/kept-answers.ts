@@ -44,7 +44,7 @@ export function createAnswerVault(sealer: Sealer, hasher: KeyedHasher): AnswerVa
     async slotOf({ tenantId, applicationId, sessionId }, key) {
       // No token type has a space in its name, so that this is nobody's fingerprint.
       const keyHash = await hasher.fingerprint(tenantId, 'idempotency key', key);
-      return { tenantId, ownerId: sessionId ?? applicationId, keyHash };
+      return { tenantId, ownerId: sessionId ?? applicationId, applicationId, keyHash };
     },
     async seal(claim, { caller, operation }, answer) {
       const { permissions, rules } = caller;

@@ -1,7 +1,7 @@
 import { sweepExpiredApplications } from '../data/applications.ts';
 import { destroyDueDataKeys } from '../data/data-keys.ts';
 import type { Database } from '../data/database.ts';
-import { sweepIdempotentAnswers } from '../data/idempotent-answers.ts';
+import { sweepExpiredAnswers, sweepOrphanedAnswers } from '../data/idempotent-answer-removal.ts';
 import { clearUnpartitionedLogs, dropLogPartitions, makeLogPartitions } from '../data/logs.ts';
 import { dropEmptyTokenCounts, foldTokenCounts } from '../data/token-counts.ts';
 import { sweepExpiredSessions } from '../data/sessions.ts';
@@ -33,9 +33,10 @@ const INTERVAL_MS = 30_000;
 const LOG_HOURS_AHEAD = 48;
 
 /**
- * Removes what has expired: tokens, card verification codes and the data keys that sealed them, sessions, applications,
- * and logs past every retention; and tokens that a deleted tenant left behind. Sums up the counts of tokens. Readers are
- * already kept from all of it; several replicas may sweep at once.
+ * Removes what has expired: tokens, card verification codes and the data keys that sealed them, kept answers, sessions,
+ * applications, and logs past every retention; and what was left behind, tokens by a deleted tenant and answers by an
+ * application that is gone. Sums up the counts of tokens. Readers are already kept from all of it; several replicas may
+ * sweep at once.
  */
 export function createSweeper({
   database,
@@ -62,9 +63,10 @@ export function createSweeper({
     ['data_key', destroyDataKeys],
     ['token', () => inBatches(sweepExpiredTokens)],
     ['orphaned_token', () => inBatches(sweepOrphanedTokens)],
-    ['idempotent_answer', () => inBatches(sweepIdempotentAnswers)],
+    ['idempotent_answer', () => inBatches(sweepExpiredAnswers)],
     ['session', () => inBatches(sweepExpiredSessions)],
     ['application', () => sweepExpiredApplications(database)],
+    ['orphaned_answer', () => inBatches(sweepOrphanedAnswers)],
     ['log_partition', () => dropLogPartitions(database)],
     ['unpartitioned_log', () => inBatches(clearUnpartitionedLogs)],
     ['token_count_change', () => inBatches(foldTokenCounts)],

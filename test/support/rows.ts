@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { ApplicationRow } from '../../src/data/applications.ts';
 import type { NewApplicationKey } from '../../src/data/application-keys.ts';
 import type { Queryable } from '../../src/data/database.ts';
+import type { IdempotencySlot } from '../../src/data/idempotent-answers.ts';
 import type { NewReactor } from '../../src/data/reactors.ts';
 import { upsertTenant, type TenantRow } from '../../src/data/tenants.ts';
 import type { NewToken } from '../../src/data/tokens.ts';
@@ -122,6 +123,12 @@ export function newLog(tenantId: string, entityId: string, overrides: Partial<Lo
     createdAt: new Date(),
     ...overrides,
   };
+}
+
+/** A slot of an idempotency key of the application itself. */
+export function newSlot(tenantId: string, overrides: Partial<IdempotencySlot> = {}): IdempotencySlot {
+  const applicationId = overrides.applicationId ?? randomUUID();
+  return { tenantId, ownerId: applicationId, applicationId, keyHash: randomBytes(32), ...overrides };
 }
 
 /** Ten minutes from now, and ten minutes ago. */

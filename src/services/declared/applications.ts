@@ -8,6 +8,7 @@ import { DomainError, invalid, ViolationCollector } from '../../domain/errors.ts
 import { INSTANT_FORMATS, parseInstant } from '../../domain/instants.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Authentication } from '../authentication.ts';
+import { forgetAnswers } from '../forget-answers.ts';
 import { logEntry, operatorOf } from '../log-entries.ts';
 
 export interface DeclaredApplicationParts {
@@ -77,7 +78,7 @@ export async function putApplication(
   return changed;
 }
 
-/** Deletes an application with all its keys; nothing happens where there is none. */
+/** Deletes an application with its keys, sessions and kept answers; nothing happens where there is none. */
 export async function removeApplication(
   { database, authentication }: DeclaredApplicationParts,
   tenantId: string,
@@ -85,4 +86,5 @@ export async function removeApplication(
 ): Promise<void> {
   await deleteApplication(database, tenantId, id, logEntry(operatorOf(tenantId), 'delete', 'application', id));
   authentication.forgetApplication(id);
+  await forgetAnswers(database, tenantId, id);
 }

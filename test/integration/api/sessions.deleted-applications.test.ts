@@ -20,13 +20,13 @@ describe('a session whose application is deleted while it is asked for', () => {
   const authorize = (nonce: string, key = backend.key) =>
     vault.request('POST', '/sessions/authorize', { key, body: { nonce, permissions: ['token:read'] } });
 
-  /** The answer to a request whose key is good until its statement `waiting` waits for a deletion of `owner`. */
+  /** The answer to a request whose key is good until its statement `waiting` waits for a deletion. */
   async function whileDeleting(
-    owner: { application: string } | { tenant: string },
+    kind: 'application' | 'tenant',
+    id: string,
     waiting: string,
     send: () => Promise<Answer>,
   ): Promise<Answer> {
-    const [[kind, id] = ['', '']] = Object.entries(owner) as [string, string][];
     let request!: Promise<Answer>;
     await vault.database.transaction(async (transaction) => {
       await transaction.run({ text: `delete from ${kind}s where ${kind}_id = $1` }, [id]);
@@ -52,14 +52,14 @@ describe('a session whose application is deleted while it is asked for', () => {
     );
 
   it('is not made: the key is refused as any that is not good', async () => {
-    await expectRefusal(await whileDeleting({ application: browser.id }, 'insert into sessions', create));
+    await expectRefusal(await whileDeleting('application', browser.id, 'insert into sessions', create));
     expect(await vault.database.run({ text: 'select from sessions' })).to.have.length(0);
     expect(await loggedOf(browser, 'create')).to.have.length(0);
   });
 
   it('is not authorized: the key is refused likewise, and the nonce stays good', async () => {
     const { nonce } = (await create()).body as { nonce: string };
-    await expectRefusal(await whileDeleting({ application: backend.id }, 'update sessions', () => authorize(nonce)));
+    await expectRefusal(await whileDeleting('application', backend.id, 'update sessions', () => authorize(nonce)));
     expect(await loggedOf(backend, 'authorize')).to.have.length(0);
     const { key } = await vault.application({ permissions: ['token:read'] });
     expect((await authorize(nonce, key)).status).to.equal(200);
@@ -68,6 +68,6 @@ describe('a session whose application is deleted while it is asked for', () => {
   it('is not made where its tenant goes as well', async () => {
     const tenantId = await vault.tenant();
     browser = await vault.application({ type: 'public', tenantId });
-    await expectRefusal(await whileDeleting({ tenant: tenantId }, 'insert into sessions', create));
+    await expectRefusal(await whileDeleting('tenant', tenantId, 'insert into sessions', create));
   });
 });

@@ -1,13 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import {
-  type Claim,
-  claimSlot,
-  releaseSlot,
-  storeAnswer,
-  sweepIdempotentAnswers,
-} from '../../../src/data/idempotent-answers.ts';
+import { type Claim, claimSlot, releaseSlot, storeAnswer } from '../../../src/data/idempotent-answers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
+import { newSlot } from '../../support/rows.ts';
 
 const ANSWER = Buffer.from('sealed');
 
@@ -19,10 +14,7 @@ describe('the table of idempotent answers', () => {
   });
   after(() => test.dispose());
 
-  const newClaim = (of?: Claim): Claim => ({
-    ...(of ?? { tenantId: randomUUID(), ownerId: randomUUID(), keyHash: randomBytes(32) }),
-    claim: randomUUID(),
-  });
+  const newClaim = (of?: Claim): Claim => ({ ...(of ?? newSlot(randomUUID())), claim: randomUUID() });
   const claim = (claimed: Claim, leaseSeconds = 60) => claimSlot(test.database, claimed, leaseSeconds);
   const store = (claimed: Claim, seconds = 60) => storeAnswer(test.database, claimed, ANSWER, seconds);
 
@@ -64,21 +56,5 @@ describe('the table of idempotent answers', () => {
     expect(await store(first!)).to.equal(false);
     expect(await store(second!)).to.equal(true);
     expect(await store(second!)).to.equal(false);
-  });
-
-  it('loses what is past its time, at most so many rows at once, and keeps the rest', async () => {
-    const due = Array.from({ length: 5 }, () => newClaim());
-    for (const one of due) await claim(one, 0);
-    const [live, answered] = [newClaim(), newClaim()];
-    await claim(live);
-    await claim(answered);
-    await store(answered);
-    const counts: number[] = [];
-    do counts.push(await sweepIdempotentAnswers(test.database, 2));
-    while (counts.at(-1)! > 0);
-    expect(counts.reduce((sum, count) => sum + count, 0)).to.be.at.least(5);
-    expect(Math.max(...counts)).to.equal(2);
-    expect(await claim(newClaim(live))).to.equal('under-way');
-    expect(await claim(newClaim(answered))).to.deep.equal({ answer: ANSWER });
   });
 });

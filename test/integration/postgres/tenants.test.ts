@@ -10,7 +10,7 @@ import { dropEmptyTokenCounts, foldTokenCounts } from '../../../src/data/token-c
 import { getTenant, upsertTenant } from '../../../src/data/tenants.ts';
 import { insertTokens } from '../../../src/data/token-inserts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { newApplication, newLog, newReactor, newTenant, newToken, storedTenant } from '../../support/rows.ts';
+import { newApplication, newLog, newReactor, newSlot, newTenant, newToken, storedTenant } from '../../support/rows.ts';
 
 describe('tenants in Postgres', () => {
   let test: TestDatabase;
@@ -55,7 +55,7 @@ describe('tenants in Postgres', () => {
       );
       await insertLogs(test.database, [newLog(id, 'x')]);
       for (const keyHash of ['a', 'b', 'c'].map((text) => Buffer.from(text))) {
-        await claimSlot(test.database, { tenantId: id, ownerId: randomUUID(), keyHash, claim: randomUUID() }, 60);
+        await claimSlot(test.database, { ...newSlot(id, { keyHash }), claim: randomUUID() }, 60);
       }
       await createDataKeyStore(test.database).activate({
         ...{ tenantId: id, id: randomUUID(), purpose: 'data', wrapped: 'w', createdAt: new Date(), uses: 0 },
