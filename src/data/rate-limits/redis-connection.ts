@@ -1,4 +1,5 @@
 import { createClient, type RedisClientType } from '@redis/client';
+import { createCircuit } from './circuit.ts';
 
 /** A connection that is made again whenever it is lost, and knows whether Redis answers. */
 export interface RedisConnection {
@@ -48,43 +49,26 @@ export async function connectToRedis({ url, onChange }: RedisConnectionOptions):
       reconnectStrategy: () => RECONNECT_AFTER_MS,
     },
   }) as RedisClientType;
-  let isUp: boolean | undefined;
-  let probing = false;
-
-  function become(state: boolean): void {
-    if (isUp === state) return;
-    isUp = state;
-    onChange(state);
-  }
-
-  async function probe(): Promise<void> {
-    if (probing || isUp === true || !client.isReady) return;
-    probing = true;
-    try {
-      await inTime(client.ping());
-      become(true);
-    } catch {
-      // Asked again soon.
-    } finally {
-      probing = false;
-    }
-  }
+  const circuit = createCircuit({ ask: () => inTime(client.ping()), onChange, now: () => performance.now() });
+  const probe = async (): Promise<void> => {
+    if (client.isReady) await circuit.probe();
+  };
 
   const first = Promise.withResolvers<void>();
   // What is wrong shows in the state; the messages of the client may hold what the URL does.
-  client.on('error', () => isUp === true && become(false));
+  client.on('error', () => circuit.isUp && circuit.trip());
   client.on('ready', () => void probe().then(first.resolve));
   const prober = setInterval(() => void probe(), PROBE_EVERY_MS);
   client.connect().catch(() => undefined);
   await inTime(first.promise, CONNECT_TIMEOUT_MS).catch(() => undefined);
-  if (isUp !== true) become(false);
+  if (!circuit.isUp) circuit.trip();
 
   return {
     client,
     get isUp() {
-      return isUp === true && client.isReady;
+      return circuit.isUp && client.isReady;
     },
-    reportFailure: () => become(false),
+    reportFailure: () => circuit.trip(),
     close() {
       clearInterval(prober);
       client.destroy();

@@ -3,10 +3,10 @@ import { inTime, type RedisConnection } from './redis-connection.ts';
 
 /**
  * Counts in Redis while that answers, and else in this process: then each replica lets through what all together
- * should. A request waits for Redis only until the first sign of trouble.
+ * should. What a request is counted on next is not asked of a Redis that has just failed.
  */
 export function createSharedStore(
-  connection: RedisConnection,
+  connection: Pick<RedisConnection, 'isUp' | 'reportFailure'>,
   shared: CounterStore,
   local: CounterStore,
 ): CounterStore {
