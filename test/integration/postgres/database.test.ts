@@ -1,6 +1,8 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
+import { readBounded } from '../../../src/data/bounded-reads.ts';
 import { createDatabase, type Database } from '../../../src/data/database.ts';
+import { StatementTimeout } from '../../../src/data/failures.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { silentLogger } from '../../../src/platform/logger.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -73,6 +75,23 @@ describe('the database', () => {
     await database.ping();
   });
 
+  it('goes on with the connection on which a statement took too long', async () => {
+    const database = open({ poolSize: 1 });
+    const backend = () => database.run({ text: 'select pg_backend_pid() as pid' });
+    const before = await backend();
+    const slow = readBounded(database, 50, (on) => on.run({ text: 'select pg_sleep(60)' }));
+    expect(await failure(slow)).to.be.instanceOf(StatementTimeout);
+    expect(await backend()).to.deep.equal(before);
+  });
+
+  it('bounds statements, and less so their waits for locks, for one read alone', async () => {
+    const database = open({ poolSize: 1 });
+    const bounds = { text: `select current_setting('statement_timeout') as s, current_setting('lock_timeout') as l` };
+    const before = await database.run(bounds);
+    expect(await readBounded(database, 3_000, (on) => on.run(bounds))).to.deep.equal([{ s: '3s', l: '1500ms' }]);
+    expect(await database.run(bounds)).to.deep.equal(before);
+  });
+
   it('gives up a connection on which Postgres no longer answers, and goes on with another', async () => {
     const proxy = await startFreezingProxy(test.connectionString);
     const database = open({ connectionString: proxy.connectionString, poolSize: 1, statementTimeoutMs: 50 });
@@ -87,7 +106,7 @@ describe('the database', () => {
   });
 
   it('waits for an unbounded statement longer than for any other', async () => {
-    const database = open({ statementTimeoutMs: 1 });
+    const database = open({ statementTimeoutMs: 100 });
     await database.transaction(async (transaction) => {
       await transaction.run({ text: 'set local statement_timeout = 0' });
       await transaction.run({ text: 'select pg_sleep(2.2)', unbounded: true });

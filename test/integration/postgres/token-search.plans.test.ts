@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Queryable } from '../../../src/data/database.ts';
-import { searchTokens } from '../../../src/data/token-search.ts';
-import type { TokenTest } from '../../../src/data/token-tests.ts';
+import { type SearchPage, searchTokens } from '../../../src/data/token-search.ts';
+import type { TokenCriterion, TokenTest } from '../../../src/data/token-tests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 
 const TOKENS = 20_000;
+const VALUES = 2 * TOKENS;
+const PAGE: SearchPage = { limit: 10, reach: 100 };
 const OFTEN = Buffer.alloc(32, 1);
 const hashOf = (text: string): Buffer => Buffer.from(text.padEnd(32, '-'));
 
@@ -60,7 +62,10 @@ describe('the plans of searches in a tenant with many tokens', function () {
   after(() => test.dispose());
 
   /** How many rows of tables the search reads, in all its statements. */
-  async function cost(alternatives: TokenTest[][]): Promise<{ matches: number; read: number }> {
+  async function cost(
+    alternatives: readonly (readonly TokenCriterion[])[],
+    page: SearchPage = PAGE,
+  ): Promise<{ matches: number; read: number }> {
     let read = 0;
     const explaining: Queryable = {
       async run<Row>({ text }: { text: string }, values: readonly unknown[] = []): Promise<Row[]> {
@@ -70,11 +75,8 @@ describe('the plans of searches in a tenant with many tokens', function () {
         return test.database.run<Row>({ text }, values);
       },
     };
-    const search = {
-      ...{ tenantId, access: { granted: ['all' as const], dataSearchable: [] } },
-      alternatives: alternatives.map((tests) => tests.map((each) => ({ test: each, isNegated: false }))),
-    };
-    const { matches } = await searchTokens(explaining, search, { limit: 10, reach: 100 });
+    const search = { tenantId, access: { granted: ['all' as const], dataSearchable: [] }, alternatives };
+    const { matches } = await searchTokens(explaining, search, page);
     return { matches, read };
   }
 
@@ -107,9 +109,36 @@ describe('the plans of searches in a tenant with many tokens', function () {
     ['everything', [[]], 101],
   ] as [string, TokenTest[][], number | undefined][]) {
     it(`read no more than they find, of ${name}`, async () => {
-      const { matches, read } = await cost(alternatives);
+      const positive = alternatives.map((tests) => tests.map((each) => ({ test: each, isNegated: false })));
+      const { matches, read } = await cost(positive);
       if (expected !== undefined) expect(matches).to.equal(expected);
       expect(read, `rows read for ${matches} matches`).to.be.at.most(500);
     });
   }
+
+  const without = (test: TokenTest): TokenCriterion => ({ test, isNegated: true });
+  for (const [name, criteria, expected] of [
+    ['a value that all have', [without({ field: 'data', hash: OFTEN })], 0],
+    ['the type that nearly all have', [without(card)], 20],
+    [
+      'a value that all have, of a type',
+      [{ test: card, isNegated: false }, without({ field: 'data', hash: OFTEN })],
+      0,
+    ],
+  ] as [string, TokenCriterion[], number][]) {
+    it(`read each token of the tenant, and each of its values, once at most, without ${name}`, async () => {
+      const { matches, read } = await cost([criteria]);
+      expect(matches).to.equal(expected);
+      expect(read).to.be.at.most(TOKENS + VALUES + 500);
+    });
+  }
+
+  it('stop reading where more is found than is counted, without a value that one has', async () => {
+    const criteria = [without(data)];
+    expect(await cost([criteria])).to.have.property('matches', 101);
+    for (const page of [PAGE, { ...PAGE, after: { createdAt: new Date(), id: '' } }]) {
+      const { read } = await cost([criteria], page);
+      expect(read).to.be.at.most(1_000);
+    }
+  });
 });
