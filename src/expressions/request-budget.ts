@@ -15,16 +15,35 @@ const SMALL_TEMPLATES = 200_000;
 
 /**
  * What all templates of one request may use together: each is short, but a page of a hundred masks is not. The clock
- * runs from the construction on, so one is made right before a run of evaluations that waits for nothing.
+ * runs only while they are evaluated: what the request waits for in between, the database above all, is not theirs.
  */
 export class RequestBudget {
-  readonly #deadline: number;
+  readonly #milliseconds: number;
+  /** Milliseconds of the evaluations that have ended. */
+  #ended = 0;
+  /** When the evaluation under way began. */
+  #began: number | undefined;
   #work = 0;
   #lateWork = 0;
   #output = 0;
 
   constructor(milliseconds = MAX_REQUEST_MS) {
-    this.#deadline = performance.now() + milliseconds;
+    this.#milliseconds = milliseconds;
+  }
+
+  /** What `evaluate`, which waits for nothing, gives; the time that it takes counts. */
+  time<Result>(evaluate: () => Result): Result {
+    this.#began = performance.now();
+    try {
+      return evaluate();
+    } finally {
+      this.#ended = this.#elapsed();
+      this.#began = undefined;
+    }
+  }
+
+  #elapsed(): number {
+    return this.#ended + (this.#began === undefined ? 0 : performance.now() - this.#began);
   }
 
   /** Units that have been charged. */
@@ -39,7 +58,7 @@ export class RequestBudget {
   spend(units: number, ofTemplate: number): void {
     this.#work += units;
     if (this.#work <= WORK_WORTH_TIMING) return;
-    if (performance.now() <= this.#deadline) return;
+    if (this.#elapsed() <= this.#milliseconds) return;
     if (ofTemplate <= SMALL_TEMPLATE) this.#lateWork += units;
     if (ofTemplate > SMALL_TEMPLATE || this.#lateWork > SMALL_TEMPLATES) {
       throw new ExpressionFault('takes longer to evaluate than one request may, its other expressions included');

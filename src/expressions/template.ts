@@ -1,7 +1,7 @@
 import type { ViolationCollector } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
 import { Budget } from './limits.ts';
-import type { RequestBudget } from './request-budget.ts';
+import { RequestBudget } from './request-budget.ts';
 import { createScope, parseValuePipeline, runPipeline } from './pipeline.ts';
 import { evaluateText, visitExpressions } from './text.ts';
 import { mapStrings, visitStrings } from './walk.ts';
@@ -22,12 +22,19 @@ export function containsExpression(text: string): boolean {
  * evaluated. Throws 'invalid' under the property path of the first string that fails, be it that `request`, which one
  * request's templates share, is used up.
  */
-export function evaluateTemplate(template: Json, scope: DataScope, path = '', request?: RequestBudget): Json {
-  const budget = new Budget(request);
-  const context = createScope({ data: scope.data, metadata: scope.metadata });
-  return mapStrings(template, path, budget, (text) =>
-    evaluateText(text, 'value', budget, (expression) => runPipeline(parseValuePipeline(expression), context, budget)),
-  );
+export function evaluateTemplate(
+  template: Json,
+  scope: DataScope,
+  path = '',
+  request: RequestBudget = new RequestBudget(),
+): Json {
+  return request.time(() => {
+    const budget = new Budget(request);
+    const context = createScope({ data: scope.data, metadata: scope.metadata });
+    return mapStrings(template, path, budget, (text) =>
+      evaluateText(text, 'value', budget, (expression) => runPipeline(parseValuePipeline(expression), context, budget)),
+    );
+  });
 }
 
 /**
@@ -43,8 +50,10 @@ export function checkTemplate(
   template: Json,
   path: string,
   violations: ViolationCollector,
-  request?: RequestBudget,
+  request: RequestBudget = new RequestBudget(),
 ): void {
-  const budget = new Budget(request);
-  visitStrings(template, path, violations, (text) => visitExpressions(text, 'value', budget, parseValuePipeline));
+  request.time(() => {
+    const budget = new Budget(request);
+    visitStrings(template, path, violations, (text) => visitExpressions(text, 'value', budget, parseValuePipeline));
+  });
 }

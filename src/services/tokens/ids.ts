@@ -31,10 +31,7 @@ function soundId(id: string, type: string, data: Json, path: string): string {
 /** Ids to try, best first: one that was given alone, else values of an expression, and last a random UUID. */
 export type TokenIds = Generator<string, undefined>;
 
-/**
- * The ids of a new token. Each is evaluated as it is asked for, and throws 'invalid' where it cannot be one. Only the
- * first counts against `budget`: the others are asked for after waiting for the database.
- */
+/** The ids of a new token. Each is evaluated as it is asked for, and throws 'invalid' where it cannot be one. */
 export function* tokenIds(
   id: string | undefined,
   type: string,
@@ -48,7 +45,7 @@ export function* tokenIds(
   }
   if (id !== undefined) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const value = evaluateExpression(id, scope, path, attempt === 0 ? budget : undefined);
+      const value = evaluateExpression(id, scope, path, budget);
       yield soundId(textOf(value), type, scope.data, path);
     }
   }

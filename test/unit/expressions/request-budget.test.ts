@@ -25,6 +25,35 @@ describe('the budget of a request', () => {
     expect(performance.now() - started).to.be.lessThan(500);
   });
 
+  it('counts no time that passes between evaluations', () => {
+    const budget = new RequestBudget(600_000);
+    const now = performance.now.bind(performance);
+    try {
+      for (let hour = 1; hour <= 2; hour++) {
+        evaluateMany(budget, 100);
+        performance.now = () => now() + hour * 3_600_000;
+      }
+      expect(() => evaluateMany(budget, 100)).not.to.throw();
+    } finally {
+      performance.now = now;
+    }
+  });
+
+  it('counts the time of an evaluation that fails', () => {
+    const budget = new RequestBudget(600_000);
+    const now = performance.now.bind(performance);
+    const fail = () => {
+      performance.now = () => now() + 3_600_000;
+      throw new Error('fails');
+    };
+    try {
+      expect(() => budget.time(fail)).to.throw('fails');
+      expect(() => evaluateMany(budget, 100)).to.throw();
+    } finally {
+      performance.now = now;
+    }
+  });
+
   it('refuses no little work, however late', () => {
     expect(() => evaluateMany(new RequestBudget(0), 5)).not.to.throw();
   });
