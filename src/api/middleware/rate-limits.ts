@@ -1,7 +1,6 @@
 import type { Middleware } from 'koa';
 import type { Caller } from '../../domain/caller.ts';
 import { isLegacyKey } from '../../domain/application-keys.ts';
-import { clientAddress } from '../client-address.ts';
 import { DomainError } from '../../domain/errors.ts';
 import {
   addressCounters,
@@ -12,23 +11,18 @@ import {
   type CounterState,
   type RateCounter,
 } from '../../domain/rate-limits.ts';
-import type { Logger } from '../../platform/logger.ts';
-import type { Metrics } from '../../platform/metrics.ts';
 import type { RateLimiter } from '../../services/rate-limiter.ts';
 import type { ApiContext } from '../state.ts';
+import { type ClientAddressOptions, createClientAddresses } from './client-addresses.ts';
 import { readPrefixedHeader } from './headers.ts';
 
-export interface RateLimitOptions {
+export interface RateLimitOptions extends ClientAddressOptions {
   readonly limiter: RateLimiter;
-  /** How many proxies in front of the API append to `X-Forwarded-For`; 0: addresses are those of the connections. */
-  readonly trustedProxies: number;
   /** Whether an address by itself is counted; off where many clients share one. */
   readonly ipRateLimits: boolean;
   readonly headerPrefixes: readonly string[];
   /** Counts a call with the key of a reactor's invocation; gives how many there have been. Undefined: another key. */
   readonly countCall: (key: string) => number | undefined;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
 }
 
 /** The two places at which a request may be refused for coming too often. */
@@ -56,15 +50,12 @@ function show(ctx: ApiContext, { row, remaining, waitMs }: CounterState): void {
 
 /** Counts requests, refuses those over a limit, and tells of the lowest rate that applies in the RateLimit headers. */
 export function createRateLimits(options: RateLimitOptions): RateLimits {
-  const { limiter, trustedProxies, ipRateLimits, headerPrefixes, countCall, logger, metrics } = options;
+  const { limiter, ipRateLimits, headerPrefixes, countCall, metrics } = options;
+  const addressOf = createClientAddresses(options);
   const refusals = metrics.counter({
     name: 'rate_limited_requests_total',
     help: 'Requests refused with 429, by the rate limit that refused longest; limits of tenants’ own are "custom".',
     labels: ['limit'],
-  });
-  const unusable = metrics.counter({
-    name: 'forwarded_addresses_unusable_total',
-    help: 'Requests whose X-Forwarded-For did not name the client behind the trusted proxies.',
   });
 
   function refuse(ctx: ApiContext, limit: string, retryAfter: number, detail: string): never {
@@ -88,36 +79,21 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
     refuse(ctx, isCustom ? 'custom' : row.name, retryAfter, detail);
   }
 
-  let hasWarned = false;
-  function warnOfUntrustedProxy(): void {
-    if (hasWarned) return;
-    hasWarned = true;
-    logger.warn(
-      {},
-      '--trusted-proxies is 0 but requests come with X-Forwarded-For: all clients behind that proxy share one rate limit',
-    );
-  }
-
-  async function admitAddress(ctx: ApiContext): Promise<void> {
-    const forwardedFor = ctx.get('X-Forwarded-For');
-    const { address, fellBack } = clientAddress(ctx.req.socket.remoteAddress, forwardedFor, trustedProxies);
-    ctx.state.clientAddress = address;
-    if (EXEMPT_PATHS.has(ctx.path)) return;
-    if (fellBack) unusable.inc();
-    if (trustedProxies === 0 && forwardedFor !== '') warnOfUntrustedProxy();
-    await admit(ctx, addressCounters(address));
+  async function admitOnArrival(ctx: ApiContext): Promise<void> {
+    const key = readPrefixedHeader(ctx, headerPrefixes, 'API-KEY')?.value;
+    const calls = key === undefined ? undefined : countCall(key);
+    if (calls === undefined) {
+      ctx.state.clientAddress = addressOf(ctx);
+      await admit(ctx, addressCounters(ctx.state.clientAddress));
+    } else if (calls > CALLS_PER_INVOCATION) {
+      // The next invocation may call at once.
+      refuse(ctx, 'invocation', 1, `A reactor may make ${CALLS_PER_INVOCATION} calls in one invocation.`);
+    }
   }
 
   return {
-    async onArrival(context, next) {
-      const ctx = context as ApiContext;
-      const key = readPrefixedHeader(ctx, headerPrefixes, 'API-KEY')?.value;
-      const calls = key === undefined ? undefined : countCall(key);
-      if (calls === undefined) await admitAddress(ctx);
-      else if (calls > CALLS_PER_INVOCATION) {
-        // The next invocation may call at once.
-        refuse(ctx, 'invocation', 1, `A reactor may make ${CALLS_PER_INVOCATION} calls in one invocation.`);
-      }
+    async onArrival(ctx, next) {
+      if (!EXEMPT_PATHS.has(ctx.path)) await admitOnArrival(ctx);
       await next();
     },
     async byCaller(ctx, caller, key) {
