@@ -21,6 +21,7 @@ import {
   offsetParameters,
   pathId,
 } from '../../schemas/common.ts';
+import { broadResponses } from './broad-responses.ts';
 import { checkTokenInput, refinePatch, refineToken } from './check.ts';
 import { readMetadataFilter } from './metadata-filter.ts';
 import { presentToken } from './present.ts';
@@ -82,7 +83,10 @@ export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors 
         ...schema.metadataParameters,
         ...offsetParameters,
       ],
-      responses: { 200: { description: 'A page, newest first.', schema: offsetEnvelope(schema.token) } },
+      responses: {
+        200: { description: 'A page, newest first.', schema: offsetEnvelope(schema.token) },
+        ...broadResponses,
+      },
       async handle({ caller, query, rawQuery, signal }) {
         const { page: number, size } = query;
         const page = await pageTokens(parts, caller, listFilter(query, rawQuery), { page: number, size, signal });
@@ -97,7 +101,10 @@ export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors 
       summary: 'List tokens by cursor',
       permission: 'token:read',
       parameters: [...schema.listFilters, ...schema.metadataParameters, ...cursorParameters],
-      responses: { 200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.token) } },
+      responses: {
+        200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.token) },
+        ...broadResponses,
+      },
       async handle({ caller, query, rawQuery, signal }) {
         const { start, size } = query;
         const page = await followTokens(parts, caller, listFilter(query, rawQuery), { start, size, signal });

@@ -6,6 +6,7 @@ import { followFoundTokens, pageFoundTokens } from '../../../services/tokens/sea
 import { presentCursorPage, presentOffsetPage } from '../../pagination.ts';
 import { type Refine, type Route, route, type Schema } from '../../route.ts';
 import { cursorEnvelope, cursorParameters, offsetEnvelope, offsetParameters } from '../../schemas/common.ts';
+import { broadResponses } from './broad-responses.ts';
 import { presentToken } from './present.ts';
 import * as schema from './schema.ts';
 
@@ -69,7 +70,10 @@ export function tokenSearchRoutes(parts: BroadReadParts & { readonly cursors: Cu
         example: { query: 'data:6789 AND type:social_security_number', page: 1, size: 20 },
         refine: refineSearch,
       },
-      responses: { 200: { description: 'A page, newest first.', schema: offsetEnvelope(schema.token) } },
+      responses: {
+        200: { description: 'A page, newest first.', schema: offsetEnvelope(schema.token) },
+        ...broadResponses,
+      },
       async handle({ caller, body, signal }) {
         const paging = { page: body.page ?? 1, size: body.size ?? 20 };
         const page = await pageFoundTokens(parts, caller, body.query ?? '', { ...paging, signal });
@@ -91,7 +95,10 @@ export function tokenSearchRoutes(parts: BroadReadParts & { readonly cursors: Cu
         example: { query: 'container:/pci/* AND NOT metadata.status:closed', size: 20 },
         refine: refineSearch,
       },
-      responses: { 200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.token) } },
+      responses: {
+        200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.token) },
+        ...broadResponses,
+      },
       async handle({ caller, body, signal }) {
         const paging = { start: body.start ?? undefined, size: body.size ?? 20 };
         const page = await followFoundTokens(parts, caller, body.query ?? '', { ...paging, signal });
