@@ -29,8 +29,9 @@ export interface Idempotency {
    * caller within 24 hours, on whatever replica. Failures are not kept, nor are answers that say so.
    *
    * Two requests with one key never work at the same time, and what has succeeded is not repeated; save where the
-   * process ends, or Postgres cannot be reached, between the effect and the storing of its answer, which is one statement
-   * later. Then, once the lease has run out, the key is free again, and another request repeats the effect.
+   * process ends, or Postgres cannot be reached, between the effect and the storing of its answer, which is one
+   * statement later. Then, once the lease has run out, the key is free again, and another request repeats the effect. So
+   * it does where `work` fails although its effect was committed: where only the confirmation was lost.
    *
    * Throws 'conflict' where a request with the key is under way, where the key belongs to another operation, and where
    * the answer was too large to be kept; 'forbidden' where the caller may do less than when it got the answer.

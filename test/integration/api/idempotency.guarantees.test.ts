@@ -32,13 +32,15 @@ describe('requests with one idempotency key', () => {
   const create = (body: object = TOKEN) =>
     vault.request('POST', '/tokens', { key: application.key, headers: { 'svc-idempotency-key': key }, body });
 
-  async function put(id: string, name: string, baseUrl = vault.baseUrl) {
+  async function put(id: string, name: string, baseUrl = vault.baseUrl, signal?: AbortSignal) {
     const response = await fetch(`${baseUrl}/applications/${id}`, {
       method: 'PUT',
       headers: { 'svc-api-key': manager.key, 'svc-idempotency-key': key, 'content-type': 'application/json' },
       body: JSON.stringify({ name, permissions: ['token:read'] }),
+      ...(signal === undefined ? {} : { signal }),
     });
-    return { status: response.status, body: (await response.json()) as { name: string; detail: string } };
+    const body = (await response.json()) as { name: string; detail: string };
+    return { status: response.status, replayed: response.headers.has('svc-idempotent-replayed'), body };
   }
 
   const run = <Row>(text: string, values: unknown[] = []) => vault.database.run<Row>({ text }, values);
@@ -67,7 +69,21 @@ describe('requests with one idempotency key', () => {
       }
     });
     expect((await first).status).to.equal(200);
-    expect(await put(id, 'third', replica.baseUrl)).to.deep.equal(await first);
+    expect(await put(id, 'third', replica.baseUrl)).to.deep.equal({ ...(await first), replayed: true });
+  });
+
+  it('are answered like the first one although its client is gone: it has gone on', async () => {
+    const { id } = await vault.application();
+    const leaving = new AbortController();
+    await holdingUp(id, async () => {
+      const first = put(id, 'first', vault.baseUrl, leaving.signal).catch((error: Error) => error.name);
+      await eventually(async () => expect(await claimsOf(manager)).to.have.length(1));
+      leaving.abort();
+      expect(await first).to.equal('AbortError');
+      expect((await put(id, 'second')).status).to.equal(409);
+    });
+    await eventually(async () => expect(await put(id, 'second')).to.deep.include({ status: 200, replayed: true }));
+    expect((await put(id, 'second')).body.name).to.equal('first');
   });
 
   it('do their work once where many come at once, on two replicas', async () => {

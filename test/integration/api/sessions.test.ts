@@ -132,6 +132,17 @@ describe('sessions', () => {
       expect((await authorize(nonce, readOne())).status).to.equal(409);
     });
 
+    it('is so again to whoever repeats it with its idempotency key: the nonce is not used twice', async () => {
+      const { nonce } = await create();
+      const again = () =>
+        vault.request('POST', '/sessions/authorize', {
+          ...{ key: backend.key, headers: { 'svc-idempotency-key': nonce } },
+          body: { nonce, ...readOne() },
+        });
+      const statuses = [(await again()).status, (await again()).status, (await authorize(nonce, readOne())).status];
+      expect(statuses).to.deep.equal([200, 200, 409]);
+    });
+
     it('answers the nonce of another tenant and an expired one as an unknown one', async () => {
       const elsewhere = await vault.application({ type: 'public', tenantId: await vault.tenant() });
       const { nonce: foreign } = await create(elsewhere.key);
