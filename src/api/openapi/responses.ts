@@ -13,7 +13,7 @@ const DESCRIPTIONS = {
   409: 'A request with the same idempotency key is under way, or the key belongs to another operation.',
   413: 'The body is larger than 1 MB.',
   415: 'The body has another Content-Type.',
-  429: 'Too many requests: more than a rate limit allows.',
+  429: 'Too many requests: more than a rate limit, or one invocation of a reactor, allows.',
   431: 'The request line and the headers are larger than 16 KiB together.',
   500: 'A fault of the service.',
   503: 'Postgres or key management cannot be reached, or the audit log cannot be written.',
