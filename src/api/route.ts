@@ -34,8 +34,8 @@ export interface RequestBody {
 export interface ResponseDefinition {
   readonly description: string;
   /**
-   * Of a success; absent: the answer has no body. Members that it does not name are left out of the answer. Failures are
-   * problems, all of one schema.
+   * Of a success; absent: the answer has no body. Members that it does not name are left out of the answer. Failures
+   * are problems, all of one schema.
    */
   readonly schema?: Schema;
   readonly headers?: Readonly<Record<string, { description: string; schema: Schema }>>;

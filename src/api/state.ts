@@ -10,7 +10,9 @@ export interface RequestState {
   /** The path of the matched route (`/tokens/{id}`), never the path as sent: ids are no metric's business. */
   routePath?: string;
   caller?: Caller;
-  /** As it is counted (see client-address.ts). Absent for calls of reactors, which are not counted on it, and probes. */
+  /**
+   * As it is counted (see client-address.ts). Absent for calls of reactors, which are not counted on it, and probes.
+   */
   clientAddress?: string;
   /** What the RateLimit headers tell of; absent where nothing limits the request. */
   rateLimit?: CounterState;

@@ -17,7 +17,9 @@ export interface Setting<T> {
   readonly parse: (text: string) => T;
 }
 
-/** A text is parsed like a given one, and shown by `--help`; otherwise the setting is required, or a value stands in. */
+/**
+ * A text is parsed like a given one, and shown by `--help`; otherwise the setting is required, or a value stands in.
+ */
 export type Fallback<T> = { readonly text: string } | { readonly value: T } | 'required';
 
 /** Every setting of a configuration, keyed by its property there. */

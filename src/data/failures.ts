@@ -25,8 +25,8 @@ export function breaksConstraint(error: unknown, code: string, constraint: strin
 }
 
 /**
- * Postgres ended a statement that took longer than it may (query_canceled). Unlike with whatever else makes the database
- * unavailable, the connection is sound.
+ * Postgres ended a statement that took longer than it may (query_canceled). Unlike with whatever else makes the
+ * database unavailable, the connection is sound.
  */
 export class StatementTimeout extends DomainError {
   constructor() {
@@ -45,9 +45,9 @@ const UNAVAILABLE: Record<string, string> = {
   // Class 58: an I/O error of the server.
   '58': 'Postgres reported a system error',
 };
-// lock_not_available, idle_in_transaction_session_timeout, a standby that cannot be written, a table that is not there or
-// may not be used (the audit log, above all: what cannot be logged must not be done), and what passes when the
-// same is asked again: serialization_failure, deadlock_detected, and "cached plan must not change result type", which
+// lock_not_available, idle_in_transaction_session_timeout, a standby that cannot be written, a table that is not there
+// or may not be used (the audit log, above all: what cannot be logged must not be done), and what passes when the same
+// is asked again: serialization_failure, deadlock_detected, and "cached plan must not change result type", which
 // prepared statements of this connection give after a migration beside them (0A000).
 const UNAVAILABLE_STATES: Record<string, string> = {
   '0A000': 'a prepared statement no longer fits the schema',

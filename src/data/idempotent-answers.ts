@@ -43,7 +43,9 @@ const CLAIM: Statement = {
 /** The slot is this attempt's now; or another attempt is under way; or the sealed answer of an earlier one is there. */
 export type ClaimOutcome = 'claimed' | 'under-way' | { answer: Buffer };
 
-/** Claims a slot for at most `leaseSeconds`, by the database's clock, unless it is taken. One statement in every case. */
+/**
+ * Claims a slot for at most `leaseSeconds`, by the database's clock, unless it is taken. One statement in every case.
+ */
 export async function claimSlot(queryable: Queryable, claim: Claim, leaseSeconds: number): Promise<ClaimOutcome> {
   const values = [...slotValues(claim), claim.claim, leaseSeconds, claim.applicationId];
   const [found] = await queryable.run<{ claimed: boolean; answer: Buffer | null }>(CLAIM, values);

@@ -150,8 +150,8 @@ const REPLACE: Statement = {
 };
 
 /**
- * The reactor as it is now; undefined where it does not exist, or is no longer as `basedOn`, from which a partial change
- * was computed. The revision covers what an instance is started with, the time of modification the rest.
+ * The reactor as it is now; undefined where it does not exist, or is no longer as `basedOn`, from which a partial
+ * change was computed. The revision covers what an instance is started with, the time of modification the rest.
  */
 export async function replaceReactor(
   queryable: Queryable,

@@ -14,7 +14,9 @@ export interface NewSession extends Session {
   nonceDigest: string;
 }
 
-/** What a write of sessions gives, or 'no-application' where the application that it needs has been deleted meanwhile. */
+/**
+ * What a write of sessions gives, or 'no-application' where the application that it needs has been deleted meanwhile.
+ */
 async function unlessDeleted<Result>(write: Promise<Result>): Promise<Result | 'no-application'> {
   try {
     return await write;

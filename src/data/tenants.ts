@@ -19,8 +19,8 @@ export async function getTenant(queryable: Queryable, id: string): Promise<Tenan
   return tenant;
 }
 
-// Name and settings are the tenant's own as long as no resource has declared them. An inserted row has never been locked
-// or updated, so its xmax is 0.
+// Name and settings are the tenant's own as long as no resource has declared them. An inserted row has never been
+// locked or updated, so its xmax is 0.
 const UPSERT: Statement = {
   name: 'upsert-tenant',
   text: `

@@ -72,7 +72,9 @@ export async function countTokens(queryable: Queryable, filter: TokenFilter): Pr
 
 const FOLD: Statement = { text: 'select fold_token_counts($1) as count' };
 
-/** Sums up at most `limit` changes of the counts, so that fewer are left to add when tokens are counted; gives how many. */
+/**
+ * Sums up at most `limit` changes of the counts, so that fewer are left to add when tokens are counted; gives how many.
+ */
 export async function foldTokenCounts(queryable: Queryable, limit: number): Promise<number> {
   const [row] = await queryable.run<{ count: number }>(FOLD, [limit]);
   return row!.count;

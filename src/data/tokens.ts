@@ -51,8 +51,8 @@ export const CVC_JOIN = `
 /** An expired token is gone for every reader at once, though its row is swept later. */
 export const UNEXPIRED = '(t.expires_at is null or t.expires_at > now())';
 
-// One look-up for each id, which the limit keeps apart: `= any`, or a plain join with the ids, is planned over the whole
-// tenant while the table has no statistics, and such a plan can stay for long.
+// One look-up for each id, which the limit keeps apart: `= any`, or a plain join with the ids, is planned over the
+// whole tenant while the table has no statistics, and such a plan can stay for long.
 const FIND: Statement = {
   name: 'find-tokens',
   text: `

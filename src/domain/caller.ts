@@ -3,8 +3,8 @@ import type { ApplicationType } from './applications.ts';
 import type { Quotas, TenantSettings, TenantType } from './tenants.ts';
 
 /**
- * Who makes a request, and what bounds it: an application of a tenant, as its key shows, or a session. A session acts in
- * the name of the public application that created it, with the permissions and rules that it has been granted.
+ * Who makes a request, and what bounds it: an application of a tenant, as its key shows, or a session. A session acts
+ * in the name of the public application that created it, with the permissions and rules that it has been granted.
  */
 export interface Caller extends Grants {
   tenantId: string;
@@ -19,6 +19,8 @@ export interface Caller extends Grants {
   applicationType: ApplicationType;
   /** Absent: the application itself. */
   sessionId?: string;
-  /** What the key's requests are counted under: its id, or for a key made for one reactor invocation its application's. */
+  /**
+   * What the key's requests are counted under: its id, or for a key made for one reactor invocation its application's.
+   */
   keyId: string;
 }

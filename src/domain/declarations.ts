@@ -32,8 +32,8 @@ export interface TenantDeclaration {
   quotas: Quotas;
   settings: TenantSettings;
   /**
-   * False where no resource declares it: then name and settings are for a new tenant only, and what its own applications
-   * make of them stays. Default: true.
+   * False where no resource declares it: then name and settings are for a new tenant only, and what its own
+   * applications make of them stays. Default: true.
    */
   declared?: boolean;
 }

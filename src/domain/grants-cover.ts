@@ -105,8 +105,9 @@ class Side {
  * that could not be stored; what is not named is always covered.
  *
  * Sets of ids nest or are disjoint. So an id belongs to the smallest set that it is in, and all ids that belong to the
- * same set meet the same rules; likewise containers. One look at each pair of sets is a look at every token there can be.
- * Where both sides have hundreds of rules that is more than a hundred thousand pairs for each permission: hence the bits.
+ * same set meet the same rules; likewise containers. One look at each pair of sets is a look at every token there can
+ * be. Where both sides have hundreds of rules that is more than a hundred thousand pairs for each permission: hence the
+ * bits.
  */
 export function findExcess(asked: Grants, held: Grants): ExcessiveGrant[] {
   const [askedReaches, heldReaches] = [asked.rules.map(reachOf), held.rules.map(reachOf)];

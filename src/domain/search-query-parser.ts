@@ -3,7 +3,9 @@ import { alternativesOf } from './search-alternatives.ts';
 import { type Lexeme, type ReportFault, scanSearchQuery } from './search-query-lexemes.ts';
 import { SEARCH_LIMITS, type SearchQuery } from './search-query.ts';
 
-/** Reads a query by recursive descent. Goes on after a fault as if it were not there; what it gives then is not used. */
+/**
+ * Reads a query by recursive descent. Goes on after a fault as if it were not there; what it gives then is not used.
+ */
 class Parser {
   readonly #lexemes: Lexeme[];
   readonly #report: ReportFault;

@@ -2,8 +2,8 @@ import type { AccessRule } from './access.ts';
 import type { Permission } from './permissions.ts';
 
 /**
- * A short-lived access for one browser or device. A public application creates it, and it may do nothing until a private
- * application, which learns of it by its nonce, grants it part of its own access.
+ * A short-lived access for one browser or device. A public application creates it, and it may do nothing until a
+ * private application, which learns of it by its nonce, grants it part of its own access.
  */
 export interface Session {
   tenantId: string;

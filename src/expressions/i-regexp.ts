@@ -14,7 +14,9 @@ const NODES_PER_INSTRUCTION = 2;
 const NODES_PER_TABLE_PATTERN = 10_000;
 const NEEDS_TABLES = /\\[pP]|\(\?[a-zA-Z]*i/;
 
-/** Patterns that one query has compiled: a literal one is applied to every node. Undefined for what does not compile. */
+/**
+ * Patterns that one query has compiled: a literal one is applied to every node. Undefined for what does not compile.
+ */
 export type CompiledPatterns = Map<string, RE2JS | undefined>;
 
 /** What the matching is charged to. */

@@ -88,8 +88,8 @@ export class Budget {
 }
 
 /**
- * About the length of a value's JSON text. Stops counting beyond `bound`, and does not recurse: a value may be nested as
- * deep as a request's size allows.
+ * About the length of a value's JSON text. Stops counting beyond `bound`, and does not recurse: a value may be nested
+ * as deep as a request's size allows.
  */
 export function sizeOf(value: Json, bound: number): number {
   if (typeof value === 'string') return value.length;

@@ -64,8 +64,9 @@ function addPath(paths: Map<string, string[]>, name: string, path: string): void
 }
 
 /**
- * Replaces every expression of `template`, which lies at `path` in its body, by what it refers to. Data that comes out of a token is never evaluated
- * again. Throws 'invalid' under the property path where a token or configuration name is unknown, or a filter fails.
+ * Replaces every expression of `template`, which lies at `path` in its body, by what it refers to. Data that comes out
+ * of a token is never evaluated again. Throws 'invalid' under the property path where a token or configuration name is
+ * unknown, or a filter fails.
  */
 export function resolveReferences(template: Json, resolved: ResolvedReferences, path = ''): Json {
   const budget = new Budget();

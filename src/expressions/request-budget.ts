@@ -52,8 +52,8 @@ export class RequestBudget {
   }
 
   /**
-   * Charges work of one of the templates, which has done `ofTemplate` in all. Throws ExpressionFault once they have taken
-   * too much together.
+   * Charges work of one of the templates, which has done `ofTemplate` in all. Throws ExpressionFault once they have
+   * taken too much together.
    */
   spend(units: number, ofTemplate: number): void {
     this.#work += units;

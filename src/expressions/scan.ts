@@ -5,8 +5,8 @@ import { type Budget, MAX_BRACKET_DEPTH, MAX_EXPRESSION_LENGTH } from './limits.
 export type Part = { text: string } | { expression: string };
 
 /**
- * `value`: the whole inside is Liquid, so braces and bars within its quotes do not count. `reference`: what stands before
- * the first bar is a token's id, in which a quote is a character like any other.
+ * `value`: the whole inside is Liquid, so braces and bars within its quotes do not count. `reference`: what stands
+ * before the first bar is a token's id, in which a quote is a character like any other.
  */
 export type Dialect = 'value' | 'reference';
 

@@ -12,7 +12,10 @@ export interface DataScope {
   metadata?: Record<string, string>;
 }
 
-/** True where the text holds an expression. An opening `{{` is enough: one that is not closed is a fault, not plain text. */
+/**
+ * True where the text holds an expression. An opening `{{` is enough: one that is not closed is a fault, not plain
+ * text.
+ */
 export function containsExpression(text: string): boolean {
   return text.includes('{{');
 }

@@ -20,8 +20,8 @@ interface Place {
 }
 
 /**
- * Copies `template`, replacing each string by what `transform` makes of it; member names stay. Throws 'invalid' under the
- * property path of the first string that fails, or where the template is larger than `budget` allows.
+ * Copies `template`, replacing each string by what `transform` makes of it; member names stay. Throws 'invalid' under
+ * the property path of the first string that fails, or where the template is larger than `budget` allows.
  */
 export function mapStrings(template: Json, path: string, budget: Budget, transform: (text: string) => Json): Json {
   const map = (value: Json, place: Place, depth: number): Json => {

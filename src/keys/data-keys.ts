@@ -44,8 +44,8 @@ export interface DataKeysOptions {
 /** The data keys of every tenant, unwrapped as needed. */
 export interface DataKeys {
   /**
-   * The key to seal `uses` values with now, at once where it is warm. Throws DomainError 'unavailable' where the store or
-   * key management cannot be reached.
+   * The key to seal `uses` values with now, at once where it is warm. Throws DomainError 'unavailable' where the store
+   * or key management cannot be reached.
    */
   forSealing(tenantId: string, uses: number): DataKey | Promise<DataKey>;
   /** As `forSealing`, under a key that is destroyed soon after values sealed now are past `retentionMs`. */

@@ -25,8 +25,8 @@ const SHORTEST_BUCKET_MS = 60_000;
 const CLOCK_SKEW_MS = 60_000;
 
 /**
- * Keys for values that are kept for `retentionMs`: each serves for a quarter of that, at least a minute, and is destroyed
- * when the last value that it may have sealed is past its retention by every clock.
+ * Keys for values that are kept for `retentionMs`: each serves for a quarter of that, at least a minute, and is
+ * destroyed when the last value that it may have sealed is past its retention by every clock.
  */
 export function cvcBucket(retentionMs: number): Replacement {
   const bucketMs = Math.max(SHORTEST_BUCKET_MS, retentionMs / 4);

@@ -10,7 +10,9 @@ export function isPaused({ annotations }: ObjectMeta): boolean {
   return annotations[PAUSE_ANNOTATION] === 'true';
 }
 
-/** The id of a tenant in the API: adopted by annotation, else from its name. Undefined where the annotation is no UUID. */
+/**
+ * The id of a tenant in the API: adopted by annotation, else from its name. Undefined where the annotation is no UUID.
+ */
 export function tenantIdFor(metadata: ObjectMeta): string | undefined {
   return adopted(metadata, () => tenantIdOf(metadata.name));
 }

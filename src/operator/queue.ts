@@ -27,7 +27,8 @@ const WORKERS = 8;
 
 /**
  * Works on keys, each by one worker at a time. A key that is added while it is worked on has its turn again after. A
- * failed key is tried again after 5 ms, then twice as long each time, up to 1,000 s unless told; `add` does not wait for that.
+ * failed key is tried again after 5 ms, then twice as long each time, up to 1,000 s unless told; `add` does not wait
+ * for that.
  */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { work, clock, workers = WORKERS, longestBackoffMs = LONGEST_BACKOFF_MS } = options;

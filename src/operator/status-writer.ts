@@ -12,7 +12,9 @@ type MakeConditions = (generation: number, before: readonly Condition[], nowMs: 
 /** Writes the status of resources, and only where it differs: each write wakes whoever watches. */
 export interface StatusWriter {
   writeConditions(resource: AnyResource, make: MakeConditions, fields?: object): Promise<void>;
-  /** Durable before the promise resolves: what cleaning up will need is written before there is something to clean up. */
+  /**
+   * Durable before the promise resolves: what cleaning up will need is written before there is something to clean up.
+   */
   writeFields<Kind extends ResourceKind>(resource: ResourceOf[Kind], fields: StatusFields<Kind>): Promise<void>;
 }
 

@@ -30,8 +30,8 @@ export interface Idempotency {
    *
    * Two requests with one key never work at the same time, and what has succeeded is not repeated; save where the
    * process ends, or Postgres cannot be reached, between the effect and the storing of its answer, which is one
-   * statement later. Then, once the lease has run out, the key is free again, and another request repeats the effect. So
-   * it does where `work` fails although its effect was committed: where only the confirmation was lost.
+   * statement later. Then, once the lease has run out, the key is free again, and another request repeats the effect.
+   * So it does where `work` fails although its effect was committed: where only the confirmation was lost.
    *
    * Throws 'conflict' where a request with the key is under way, where the key belongs to another operation, and where
    * the answer was too large to be kept; 'forbidden' where the caller may do less than when it got the answer.
@@ -49,8 +49,8 @@ export interface IdempotencyOptions {
 const RETENTION_SECONDS = 24 * 3600;
 
 /**
- * How long a request whose process has died holds its key. Longer than any request lives: a reactor runs for up to 30 s,
- * may wait 10 s for an instance, and is followed by statements of at most 12 s each.
+ * How long a request whose process has died holds its key. Longer than any request lives: a reactor runs for up to 30
+ * s, may wait 10 s for an instance, and is followed by statements of at most 12 s each.
  */
 const LEASE_SECONDS = 120;
 
@@ -61,8 +61,8 @@ const TOO_LARGE = 'The request with this idempotency key succeeded; its answer w
 const LESS_ACCESS = 'The access of the caller has been narrowed since the answer under this idempotency key was given.';
 
 /**
- * A replay shows what an earlier request showed, so it must not show what this one could not: tokens of a container that
- * has been taken away since, or in plaintext what is masked now.
+ * A replay shows what an earlier request showed, so it must not show what this one could not: tokens of a container
+ * that has been taken away since, or in plaintext what is masked now.
  */
 function mayStillSee(before: Grants, now: Grants): boolean {
   return findExcess(before, now).length === 0;

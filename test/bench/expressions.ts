@@ -12,7 +12,9 @@ import { setStage } from './stage.ts';
 const RUNS = 5;
 const QUIET_MS = 3_000;
 
-/** CPU time of the thread is what the vault takes; elapsed time holds what the rest of the machine does meanwhile, too. */
+/**
+ * CPU time of the thread is what the vault takes; elapsed time holds what the rest of the machine does meanwhile, too.
+ */
 interface Timing {
   outcome: string;
   medianCpuMs: number;

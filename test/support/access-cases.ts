@@ -12,7 +12,9 @@ export interface AccessCase {
 
 const SEGMENTS = ['pci', 'pci_', 'pc', 'high', 'higher', 'high-1'];
 
-/** Ids that are patterns elsewhere, that begin alike, that differ in letter case or only in how a letter is composed. */
+/**
+ * Ids that are patterns elsewhere, that begin alike, that differ in letter case or only in how a letter is composed.
+ */
 const ID_PARTS = [
   'card',
   'Card',

@@ -1,8 +1,8 @@
 import type { DocumentContract, SchemaObject } from './openapi.ts';
 
 /**
- * The members that a schema documents and, where a value is given, that the value has. They are named by the schema that
- * documents them (`Token.data`), or by `path` where it has no name.
+ * The members that a schema documents and, where a value is given, that the value has. They are named by the schema
+ * that documents them (`Token.data`), or by `path` where it has no name.
  */
 export function fieldsOf(
   contract: DocumentContract,

@@ -19,7 +19,9 @@ export function isIdempotent({ method, safe }: Pick<Route, 'method' | 'safe'>): 
   return REPEATED_METHODS.includes(method) && !safe;
 }
 
-/** The idempotency key of a request, where it has one and its operation heeds it; throws 'invalid', naming the header. */
+/**
+ * The idempotency key of a request, where it has one and its operation heeds it; throws 'invalid', naming the header.
+ */
 export function readIdempotencyKey(ctx: ApiContext, route: Route, prefixes: readonly string[]): string | undefined {
   const header = isIdempotent(route) ? readPrefixedHeader(ctx, prefixes, IDEMPOTENCY_KEY) : undefined;
   if (header !== undefined && !FORM.test(header.value)) {

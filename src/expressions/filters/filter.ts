@@ -15,7 +15,9 @@ export class Digest {
   }
 }
 
-/** One positional argument of a filter. `read` checks a given value and throws ExpressionFault where it does not fit. */
+/**
+ * One positional argument of a filter. `read` checks a given value and throws ExpressionFault where it does not fit.
+ */
 export interface Parameter<T> {
   name: string;
   /** Taken where the argument is left out; without one, the argument is required. */

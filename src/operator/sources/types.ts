@@ -41,7 +41,10 @@ export interface CustomResource<
 > {
   kind: Kind;
   metadata: ObjectMeta;
-  /** Not to be read once `deletionTimestamp` is set: a source may have forgotten it. What cleaning up needs is in status. */
+  /**
+   * Not to be read once `deletionTimestamp` is set: a source may have forgotten it. What cleaning up needs is in
+   * status.
+   */
   spec: Spec;
   status?: Status;
 }

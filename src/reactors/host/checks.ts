@@ -6,8 +6,8 @@ import { checkOutcomeOf } from './verdict.ts';
 /** Each check is a process; more at once would slow each of them towards its time limit. */
 const CONCURRENT_CHECKS = 3;
 /**
- * For the top level of code, in ms. Less than an instance allows: one queue serves every tenant, and code that loops must
- * not hold up the others' for long.
+ * For the top level of code, in ms. Less than an instance allows: one queue serves every tenant, and code that loops
+ * must not hold up the others' for long.
  */
 const CHECK_LOAD_MS = 2_000;
 const MAX_WAITING = 20;

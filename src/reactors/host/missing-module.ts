@@ -5,8 +5,8 @@ const AVAILABLE = ['@tokenkeep/errors', 'buffer', 'crypto', 'events', 'querystri
 const MAX_MODULE_NAME = 100;
 
 /**
- * A package, with or without its scope, a file in it, or a relative path. Code may compute the name from the data of its
- * request, so that what looks like an address or like the number of a card or an account does not pass for one.
+ * A package, with or without its scope, a file in it, or a relative path. Code may compute the name from the data of
+ * its request, so that what looks like an address or like the number of a card or an account does not pass for one.
  */
 const MODULE_NAME = /^(?!.*\d{5})(?:@[a-z][\w.-]*\/|(?:\.{1,2}\/)+|\/)?[a-z][\w./-]*$/i;
 

@@ -12,7 +12,8 @@ export interface Supervisor {
 }
 
 /**
- * Serves one reactor, or checks code, on a free loopback port. Undefined when the code cannot run: `print` has told why.
+ * Serves one reactor, or checks code, on a free loopback port. Undefined when the code cannot run: `print` has told
+ * why.
  */
 export async function startSupervisor(
   start: SupervisorStart,

@@ -17,7 +17,8 @@ type Versioned = Pick<
 export interface ReactorVault {
   /**
    * What an instance is started with, in short: equal for equal code, configuration and limits. It is stored beside the
-   * sealed columns and stands in process listings, so it is keyed: a guess at the configuration cannot be confirmed by it.
+   * sealed columns and stands in process listings, so it is keyed: a guess at the configuration cannot be confirmed by
+   * it.
    */
   revisionOf(reactor: Versioned): Promise<string>;
   seal(reactor: Sealable): Promise<Pick<ReactorRow, 'code' | 'configuration'>>;

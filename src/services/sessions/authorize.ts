@@ -65,8 +65,8 @@ function readGrant(
  * Grants a session, known by its nonce, part of what the caller may do.
  *
  * Throws 'invalid', 'forbidden' where that would be more than the caller has, 'not-found' for a nonce of no session of
- * the tenant that still lives, 'conflict' for one that has been used, 'unauthenticated' where the caller's application is
- * deleted meanwhile.
+ * the tenant that still lives, 'conflict' for one that has been used, 'unauthenticated' where the caller's application
+ * is deleted meanwhile.
  */
 export async function authorizeSession(
   { database, clock }: SessionParts,

@@ -73,9 +73,9 @@ export function referable(tokens: ReadonlyMap<string, Token>, render: RenderToke
 }
 
 /**
- * Replaces the expressions of `body` by the plaintext of the tokens that they name, or lists whole tokens where `tokens`
- * is its only member and an array of ids. Every token must be granted with the transform reveal; the tenant's detokenize
- * quota bounds how many there are.
+ * Replaces the expressions of `body` by the plaintext of the tokens that they name, or lists whole tokens where
+ * `tokens` is its only member and an array of ids. Every token must be granted with the transform reveal; the tenant's
+ * detokenize quota bounds how many there are.
  *
  * Throws 'invalid', under the property at fault, for expressions that cannot be evaluated, ids that are unknown, and a
  * list that mixes bare ids with anything but ids and whole expressions without filters; 'forbidden', naming the ids.

@@ -68,8 +68,9 @@ async function showFound(parts: TokenParts, caller: Caller, rows: readonly Token
 
 /**
  * One numbered page of the tokens that a query finds among those that the caller may both search and read, newest
- * first, with their number. Counts, and pages, end at SEARCH_LIMITS.reach. Throws 'invalid' for faults of the query, and
- * where it is too broad to be answered in time; 'unavailable' where too many are under way, and once `signal` is aborted.
+ * first, with their number. Counts, and pages, end at SEARCH_LIMITS.reach. Throws 'invalid' for faults of the query,
+ * and where it is too broad to be answered in time; 'unavailable' where too many are under way, and once `signal` is
+ * aborted.
  */
 export async function pageFoundTokens(
   parts: BroadReadParts,

@@ -37,7 +37,9 @@ async function sweepBy(replicas: number, database: Database): Promise<void> {
   );
 }
 
-/** What live requests take beside nothing, and while several replicas sweep so many expired tokens, as lines of text. */
+/**
+ * What live requests take beside nothing, and while several replicas sweep so many expired tokens, as lines of text.
+ */
 export async function measureSweep(parts: Parts, count: number): Promise<string[]> {
   const { database } = parts;
   const live: Operation = () => useOneCard(parts);

@@ -9,7 +9,9 @@ import type { ProcessIdentity } from '../../support/processes.ts';
 import { REACTOR_COMMAND, createReactorHarness, stateOf, until, workloadOf } from '../../support/reactors.ts';
 import type { ReactorHarness } from '../../support/reactors.ts';
 
-/** Supervisors of this process and what runs under them, each before its own; not what else the test run has started. */
+/**
+ * Supervisors of this process and what runs under them, each before its own; not what else the test run has started.
+ */
 function reactorProcesses(): ProcessIdentity[] {
   return descendantsOf(process.pid)
     .filter(({ pid }) => commandLineOf(pid).includes(REACTOR_COMMAND[0]!))

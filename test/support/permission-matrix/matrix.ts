@@ -20,7 +20,10 @@ export interface EndpointRow {
   withoutPermission: number | undefined;
   /** By kind of id: the answer to one that another tenant has, and alike to one that nobody has. */
   foreignIds: ReadonlyMap<string, number>;
-  /** By transform, or `plain` for what is held without a rule: `nothing`, `mask`, `plaintext`, or the status of a refusal; undefined where no token is shown. */
+  /**
+   * By transform, or `plain` for what is held without a rule: `nothing`, `mask`, `plaintext`, or the status of a
+   * refusal; undefined where no token is shown.
+   */
   shows: Readonly<Record<string, string>> | undefined;
 }
 

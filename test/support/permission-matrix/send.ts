@@ -14,7 +14,10 @@ function isOfTheMoment(name: string): boolean {
   return name === 'date' || name.startsWith('ratelimit');
 }
 
-/** Sends the request of `METHOD /path`, where `any` is a method too. All bear the same trace id, so that answers that are alike are equal. */
+/**
+ * Sends the request of `METHOD /path`, where `any` is a method too. All bear the same trace id, so that answers that
+ * are alike are equal.
+ */
 export async function send(
   vault: TestVault,
   endpoint: string,

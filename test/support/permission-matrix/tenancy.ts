@@ -22,8 +22,8 @@ export interface Tenancy {
   readonly tenantId: string;
   readonly keys: Readonly<Record<ApplicationType, string>>;
   /**
-   * Subjects of the kinds that `build` asks for: new ones, so that each request of the endpoint may change or delete its
-   * own. Reactors, whose code is tried before they are made, are new only where they are deleted.
+   * Subjects of the kinds that `build` asks for: new ones, so that each request of the endpoint may change or delete
+   * its own. Reactors, whose code is tried before they are made, are new only where they are deleted.
    */
   subjectsFor(endpoint: string, build: (id: Subjects) => unknown): Promise<Subjects>;
   /** The key of a new session that has been granted these rules. */

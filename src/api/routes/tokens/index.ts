@@ -145,7 +145,8 @@ export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors 
       },
       async handle({ caller, params, body }) {
         const shown = await updateToken(parts, caller, params['id']!, body);
-        // A copy of plaintext would outlive the token, and a code its retention. A merge patch can be repeated as it is.
+        // A copy of plaintext would outlive the token, and a code its retention. A merge patch can be repeated as it
+        // is.
         return { status: 200, body: presentToken(shown), unkept: shown.revealed === true };
       },
     }),

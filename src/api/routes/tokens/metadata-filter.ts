@@ -1,7 +1,8 @@
 import { TOKEN_LIMITS } from '../../../domain/tokens.ts';
 import { invalid } from '../../../domain/errors.ts';
 
-// Written `metadata.key` or, as the interface has it, `metadata.[key]`; some clients send all in one `metadata` as JSON.
+// Written `metadata.key` or, as the interface has it, `metadata.[key]`; some clients send all in one `metadata` as
+// JSON.
 const METADATA_PARAMETER = /^metadata\.(?:\[(.+)\]|(.+))$/;
 
 const NOT_JSON = 'must be a JSON object of texts';
