@@ -131,7 +131,7 @@ describe('who gets an answer again under an idempotency key', () => {
     expect((await send(application, '/tokens', keys[0]!, CARD)).status).to.equal(500);
   });
 
-  it('is told no plaintext of a token that has gone since: an update that shows it is not kept, a masked one is', async () => {
+  it('is told no plaintext of a token that is gone: an update that shows it is not kept, a masked one is', async () => {
     for (const [transform, kept] of [
       ['reveal', 0],
       ['mask', 1],

@@ -59,7 +59,7 @@ describe('idempotent answers that go', () => {
     expect(await countOf(applicationId)).to.equal(2);
   });
 
-  it('do so with their application, those of its sessions too, at most so many rows at once, and no others', async () => {
+  it('do so with their application, those of its sessions too, so many rows at once, and no others', async () => {
     const [applicationId, otherId] = [await storedApplication(), await storedApplication()];
     await keep(3, { applicationId });
     await keep(2, { applicationId, ownerId: randomUUID() });
