@@ -32,8 +32,9 @@ export function sessionRoutes(parts: SessionParts): Route[] {
       tag,
       summary: 'Grant a session part of what a private application may do',
       description:
-        'Access that is more than what the application has itself is refused with 403. The session has it for ' +
-        'as long as the application could give it: it ends with the application, and may do nothing once that loses any of it.',
+        'Access that is more than what the application has itself is refused with 403. The session has it for as ' +
+        'long as the application could give it: it ends with the application, and may do nothing once that loses ' +
+        'any of it.',
       permission: null,
       applicationType: 'private',
       body: {
