@@ -4,7 +4,7 @@ import { StatementTimeout } from '../../data/failures.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Metrics } from '../../platform/metrics.ts';
 import type { TokenParts } from './create.ts';
-import { Turnstile, type TurnstileLimits } from './turnstile.ts';
+import { Turnstile, type TurnstileLimits, type TurnstileState } from './turnstile.ts';
 
 export interface BroadReadLimits extends TurnstileLimits {
   /** How long one of their statements takes, in ms. */
@@ -65,10 +65,12 @@ export function createBroadReads({
     help: 'Searches and lists by metadata that are under way in the database, and that wait for their turn.',
     labels: ['state'],
   });
-  const turnstile = new Turnstile(limits, ({ running, waiting }) => {
+  const show = ({ running, waiting }: TurnstileState): void => {
     gauge.set({ state: 'running' }, running);
     gauge.set({ state: 'waiting' }, waiting);
-  });
+  };
+  const turnstile = new Turnstile(limits, show);
+  show(turnstile.state);
 
   return {
     run: (read, work) =>

@@ -130,6 +130,16 @@ describe('what a search may find', () => {
       });
     }
 
+    it('still tells that data of one type is equal, by its fingerprint', async () => {
+      const id = await create('/secret/', 'value');
+      const equal = await create('/open/', 'value');
+      const { fingerprint } = (await vault.request('GET', `/tokens/${equal}`, { key: writer.key })).body;
+      const reader = await limited(rulesFor({ '/secret/': 'redact' }, NEEDED));
+      expect(await found(`fingerprint:${fingerprint}`, reader)).to.deep.equal([id]);
+      const [shown] = (await search(`id:${id}`, reader)).body.data;
+      expect(shown).to.include({ fingerprint }).and.not.to.have.property('data');
+    });
+
     it('in a container below another rule that comes first, is found as the first rule has it', async () => {
       const id = await create('/a/b/', 'value');
       const reader = await limited(rulesFor({ '/a/': 'mask', '/a/b/': 'redact' }, NEEDED));
