@@ -16,6 +16,7 @@ describe('an end in a body that has other faults as well', () => {
   for (const { path, type, missing } of [
     { path: '/applications', type: 'management', missing: 'name' },
     { path: '/sessions/authorize', type: 'private', missing: 'nonce' },
+    { path: '/tokens', type: 'private', missing: 'data' },
   ] as const) {
     it(`is held against the clock of the vault by POST ${path}`, async () => {
       const { key } = await vault.application({ type });

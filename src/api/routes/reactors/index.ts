@@ -22,7 +22,7 @@ import {
   offsetParameters,
   pathId,
 } from '../../schemas/common.ts';
-import { checkTokenInput } from '../tokens/check.ts';
+import { tokenInputCheck } from '../tokens/check.ts';
 import { presentToken } from '../tokens/present.ts';
 import { presentOutcome } from './present-outcome.ts';
 import { presentReactor } from './present.ts';
@@ -34,6 +34,7 @@ const example = schema.REACTOR_EXAMPLE;
 const refusedCode = { description: 'The code does not compile, or exports no function.' };
 
 export function reactorRoutes(parts: ReactorParts & { readonly invocation: ReactParts }): Route[] {
+  const check = tokenInputCheck(parts.clock);
   return [
     route<ReactorInput>({
       method: 'post',
@@ -167,7 +168,7 @@ export function reactorRoutes(parts: ReactorParts & { readonly invocation: React
           throw new DomainError('not-implemented', 'Asynchronous invocation (callback_url) is not available yet.');
         }
         const request = { reactorId: params['id']!, args: body.args ?? {}, traceId };
-        const surface = { check: checkTokenInput, render: presentToken };
+        const surface = { check, render: presentToken };
         return presentOutcome(await react(parts.invocation, caller, request, surface), traceId);
       },
     }),

@@ -22,7 +22,7 @@ import {
   pathId,
 } from '../../schemas/common.ts';
 import { broadResponses } from './broad-responses.ts';
-import { checkTokenInput, refinePatch, refineToken } from './check.ts';
+import { tokenInputCheck, refinePatch, refineToken } from './check.ts';
 import { readMetadataFilter } from './metadata-filter.ts';
 import { presentToken } from './present.ts';
 import * as schema from './schema.ts';
@@ -50,6 +50,8 @@ function locationOf(id: string): string {
 }
 
 export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors }): Route[] {
+  const { clock } = parts;
+  const check = tokenInputCheck(clock);
   return [
     route<TokenInput>({
       method: 'post',
@@ -59,7 +61,7 @@ export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors 
       summary: 'Create a token',
       description: 'The answer shows `data` masked.',
       permission: 'token:create',
-      body: { contentType: 'application/json', schema: schema.createToken, example: card, refine: refineToken },
+      body: { contentType: 'application/json', schema: schema.createToken, example: card, refine: refineToken(clock) },
       responses: {
         200: { description: 'A token of this type and fingerprint exists; this is it.', schema: schema.token },
         201: { description: 'The token.', schema: schema.token, headers: locationHeader },
@@ -137,7 +139,7 @@ export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors 
         contentType: 'application/merge-patch+json',
         schema: schema.patchToken,
         example: { metadata: { customer: '42' } },
-        refine: refinePatch,
+        refine: refinePatch(clock),
       },
       responses: {
         200: { description: 'The token.', schema: schema.token },
@@ -177,7 +179,7 @@ export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors 
         409: { description: 'An id is taken; nothing was stored.' },
       },
       async handle({ caller, body }) {
-        const options = { check: checkTokenInput, render: presentToken, needsPermission: true };
+        const options = { check, render: presentToken, needsPermission: true };
         return { status: 200, body: await tokenize(parts, caller, body, options) };
       },
     }),
