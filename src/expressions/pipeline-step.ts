@@ -23,7 +23,7 @@ export type Step =
 type FilterToken = ReturnType<Tokenizer['readFilters']>[number];
 
 // A name that is not one, or has many digits, may be data in the wrong place, and is not repeated.
-const PRINTABLE_NAME = /^(?!(?:\D*\d){5})[a-z][a-z0-9_]{0,39}$/i;
+export const PRINTABLE_NAME = /^(?!(?:\D*\d){5})[a-z][a-z0-9_]{0,39}$/i;
 
 /** Finds the filter and checks its arguments as far as they are literals. Throws ExpressionFault. */
 export function parseStep({ name, args }: FilterToken): Step {
@@ -60,7 +60,13 @@ function parseStandardStep(name: string, standard: StandardFilter, args: FilterT
 
 // `(1..1000000)` is twelve characters of template and a million elements.
 function rejectRanges(tokens: readonly Token[]): void {
-  if (tokens.some(TypeGuards.isRangeToken)) throw new ExpressionFault('takes no ranges');
+  if (tokens.some(holdsRange)) throw new ExpressionFault('takes no ranges');
+}
+
+/** True of a range, and of a value that is read with one: `(1..1000000).size`, `data[(1..1000000)]`. */
+export function holdsRange(token: Token | undefined): boolean {
+  if (TypeGuards.isRangeToken(token)) return true;
+  return TypeGuards.isPropertyAccessToken(token) && (holdsRange(token.variable) || token.props.some(holdsRange));
 }
 
 function isLiteral(token: Token): boolean {
@@ -107,7 +113,8 @@ export function textOfDigest(value: unknown): Json {
   return value instanceof Digest ? value.toString() : (value as Json);
 }
 
-function named<T>(name: string, work: () => T): T {
+/** What `work` gives; what it throws becomes an ExpressionFault that names the filter. */
+export function named<T>(name: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

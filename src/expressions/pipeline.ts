@@ -1,8 +1,8 @@
-import { Context, evalTokenValue, Liquid, Tokenizer, toValueSync, type Token, TypeGuards } from 'liquidjs';
+import { Context, evalTokenValue, Liquid, Tokenizer, toValueSync, type Token } from 'liquidjs';
 import type { Json } from '../domain/json.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import { ExpressionFault, faultMessage } from './fault.ts';
-import { parseStep, runStep, type Step, textOfDigest } from './pipeline-step.ts';
+import { holdsRange, parseStep, runStep, type Step, textOfDigest } from './pipeline-step.ts';
 import { type Budget, MAX_OUTPUT } from './limits.ts';
 
 /** A parsed expression: where its value comes from, and the filters that it goes through. */
@@ -34,7 +34,7 @@ export function parseValuePipeline(expression: string): Pipeline {
   return parsed(valuePipelines, expression, (tokenizer) => {
     // The library also reads comparisons here. Liquid's outputs have none, and chained ones would not be bounded.
     const [source, ...more] = tokenizer.readExpression().postfix;
-    if (source === undefined || more.length > 0 || TypeGuards.isRangeToken(source)) {
+    if (source === undefined || more.length > 0 || holdsRange(source)) {
       throw new ExpressionFault('has an expression without a single value before its filters');
     }
     return { source, steps: tokenizer.readFilters().map(parseStep) };

@@ -4,6 +4,7 @@ import { ExpressionFault } from './fault.ts';
 import { Budget } from './limits.ts';
 import { createScope, parseFilterPipeline, type Pipeline, runPipeline } from './pipeline.ts';
 import { evaluateText, visitExpressions } from './text.ts';
+import { NO_VARIABLES, rejectUnknownVariables } from './variables.ts';
 import { mapStrings, visitStrings } from './walk.ts';
 
 /** Names in order of first appearance, each with the property paths of the strings that hold it. */
@@ -70,7 +71,6 @@ function addPath(paths: Map<string, string[]>, name: string, path: string): void
  */
 export function resolveReferences(template: Json, resolved: ResolvedReferences, path = ''): Json {
   const budget = new Budget();
-  // Filters' arguments are literals here: a name among them would be a token's id, which Liquid cannot read.
   const context = createScope({});
   return mapStrings(template, path, budget, (text) =>
     evaluateText(text, 'reference', budget, (expression) => {
@@ -85,6 +85,7 @@ function parseReference(expression: string): Reference {
   const bar = expression.indexOf('|');
   const head = (bar === -1 ? expression : expression.slice(0, bar)).trim();
   const filters = parseFilterPipeline(bar === -1 ? '' : expression.slice(bar));
+  rejectUnknownVariables(filters, NO_VARIABLES);
   const [, prefix, name = ''] = HEAD.exec(head) ?? [];
   if (prefix === 'config') {
     if (name === '') throw new ExpressionFault('has an expression without the name of a configuration value');

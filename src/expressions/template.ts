@@ -4,6 +4,7 @@ import { Budget } from './limits.ts';
 import { RequestBudget } from './request-budget.ts';
 import { createScope, parseValuePipeline, runPipeline } from './pipeline.ts';
 import { evaluateText, visitExpressions } from './text.ts';
+import { DATA_VARIABLES, rejectUnknownVariables } from './variables.ts';
 import { mapStrings, visitStrings } from './walk.ts';
 
 /** What the expressions of a token's own attributes see. */
@@ -48,7 +49,10 @@ export function evaluateExpression(expression: string, scope: DataScope, path = 
   return evaluateTemplate(expression, scope, path, request);
 }
 
-/** Parses every expression of `template` without evaluating it, and records each fault under its property path. */
+/**
+ * Parses every expression of `template` without evaluating it, and records each fault under its property path, names
+ * that are no variable among them.
+ */
 export function checkTemplate(
   template: Json,
   path: string,
@@ -57,6 +61,10 @@ export function checkTemplate(
 ): void {
   request.time(() => {
     const budget = new Budget(request);
-    visitStrings(template, path, violations, (text) => visitExpressions(text, 'value', budget, parseValuePipeline));
+    visitStrings(template, path, violations, (text) => 
+      visitExpressions(text, 'value', budget, (expression) =>
+        rejectUnknownVariables(parseValuePipeline(expression), DATA_VARIABLES),
+      ),
+    );
   });
 }
