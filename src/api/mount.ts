@@ -14,6 +14,7 @@ import { readJsonBody } from './middleware/json-body.ts';
 import type { RateLimits } from './middleware/rate-limits.ts';
 import type { Parameter, Route } from './route.ts';
 import type { ApiContext } from './state.ts';
+import { membersNamedBy } from './validation/named-members.ts';
 import { type Check, compileAnswerFilter, compileBodyCheck, compileQueryCheck } from './validation/validator.ts';
 
 /** Finds out whose key a request carries; throws 'unauthenticated' for every key that is not good, for any reason. */
@@ -104,6 +105,7 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
   const checkQuery = compileQueryCheck(parameterSchema(parameters, 'query'));
   const checkPath = compileBodyCheck(parameterSchema(parameters, 'path'));
   const checkBody = route.body && compileBodyCheck(route.body.schema, route.body.refine);
+  const bodyNames = route.body && membersNamedBy(route.body.schema);
   const filters = new Map(
     Object.entries(route.responses).flatMap(([status, { schema }]) =>
       schema ? [[Number(status), compileAnswerFilter(schema)] as const] : [],
@@ -120,7 +122,8 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     ctx.state.caller = caller;
     await options.rateLimits.byCaller(ctx, caller, key!);
     permit(caller, route);
-    checkParams(params, checkPath);
+    // What is not served has no ids.
+    if (route.method !== 'all') checkParams(params, checkPath);
     // Not `ctx.URL`, which a malformed Host header leaves empty.
     const rawQuery = new URLSearchParams(ctx.querystring);
     const query = readQuery(rawQuery, parameters);
@@ -128,7 +131,7 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     guardJson(query as JsonObject, violations);
     violations.collect(() => checkQuery(query));
     const readBody = await outcomeOf(
-      route.body ? readJsonBody(ctx, route.body.contentType, violations) : Promise.resolve(undefined),
+      route.body ? readJsonBody(ctx, route.body.contentType, violations, bodyNames) : Promise.resolve(undefined),
     );
     const answer = await answerOnce(ctx, route, caller, options, async () => {
       const body = readBody();

@@ -1,8 +1,11 @@
-import { isJsonObject, type Json } from './json.ts';
+import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { ViolationCollector } from './errors.ts';
 
 /** Deepest nesting of a JSON body. */
 export const JSON_DEPTH = 100;
+
+/** Faults after which the walk ends: a body with more has one mistake many times. */
+const MAX_FAULTS = 100;
 
 /** Characters of a path that an error repeats at most: member names are the caller's own. */
 const PATH_LENGTH = 200;
@@ -13,20 +16,40 @@ export function childPath(path: string, key: string | number): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
-/** A value and where it lies. Paths are put together for faults only: most bodies have none. */
-interface Node {
-  value: Json;
-  depth: number;
-  key: string | number;
-  parent?: Node;
+/**
+ * The members and elements of a place that the API itself names; undefined for any other. What is not named by the API
+ * is a caller's own, and may be as secret as a value.
+ */
+export type NamedMembers = (key: string | number) => NamedMembers | undefined;
+
+/** For what holds no secrets: the names in it may be told as they are. */
+export const everyName: NamedMembers = () => everyName;
+
+/** Where a value lies. Paths are put together for faults only: most bodies have none. */
+interface Place {
+  readonly key: string | number;
+  readonly parent: Place | undefined;
 }
 
-function pathOf({ key, parent }: Node): string {
-  return parent === undefined ? '' : childPath(pathOf(parent), key);
+/** An array or object that is yet to be looked into; the body's own has no place. */
+interface Open {
+  readonly value: Json[] | JsonObject;
+  readonly depth: number;
+  readonly place: Place | undefined;
 }
 
-function record(violations: ViolationCollector, node: Node, fault: string): void {
-  violations.add(pathOf(node).replaceAll('\0', '').slice(0, PATH_LENGTH).toWellFormed(), fault);
+/** The path of a place as far as its parts are named, and whether that is the place itself. */
+function pathOf(place: Place | undefined, named: NamedMembers): { path: string; whole: boolean } {
+  const keys: (string | number)[] = [];
+  for (let at = place; at !== undefined; at = at.parent) keys.unshift(at.key);
+  let path = '';
+  let members: NamedMembers | undefined = named;
+  for (const key of keys) {
+    members = members(key);
+    if (members === undefined) return { path, whole: false };
+    path = childPath(path, key);
+  }
+  return { path, whole: true };
 }
 
 function isPrototypeMember(name: string, value: Json): boolean {
@@ -50,30 +73,46 @@ function faultOfMember(name: string, value: Json): string | undefined {
 /**
  * Records what no body may hold: members that could reach a prototype, NUL characters (Postgres cannot store them in
  * text), lone surrogates (they have no UTF-8 form), numbers that would come back as other ones, and nesting deeper than
- * JSON_DEPTH.
+ * JSON_DEPTH. What is wrong below a member that `named` does not name is told of the place that holds it.
  *
- * Walks without recursion: a body may be nested as deep as its size allows.
+ * Walks without recursion, since a body may be nested as deep as its size allows, and keeps arrays and objects alone in
+ * mind, since it may hold half a million values. Ends after MAX_FAULTS faults.
  */
-export function guardJson(body: Json, violations: ViolationCollector): void {
-  const open: Node[] = [{ value: body, depth: 0, key: '' }];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    const { value } = node;
-    const depth = node.depth + 1;
-    if (typeof value !== 'object' || value === null) {
-      const fault = faultOfPrimitive(value);
-      if (fault !== undefined) record(violations, node, fault);
-    } else if (depth > JSON_DEPTH) {
-      record(violations, node, `must not be nested deeper than ${JSON_DEPTH} levels`);
+export function guardJson(body: Json, violations: ViolationCollector, named: NamedMembers = everyName): void {
+  let faults = 0;
+  const record = (place: Place | undefined, fault: string): void => {
+    faults++;
+    const { path, whole } = pathOf(place, named);
+    const told = path.replaceAll('\0', '').slice(0, PATH_LENGTH).toWellFormed();
+    violations.add(told, whole ? fault : `holds something that ${fault}`);
+  };
+  const open: Open[] = [];
+  const visit = (value: Json, depth: number, key: string | number | undefined, parent: Place | undefined): void => {
+    if (typeof value === 'object' && value !== null) {
+      open.push({ value, depth, place: key === undefined ? undefined : { key, parent } });
       return;
-    } else if (Array.isArray(value)) {
-      for (const [key, element] of value.entries()) open.push({ value: element, depth, key, parent: node });
-    } else {
-      for (const [key, member] of Object.entries(value)) {
-        const child = { value: member, depth, key, parent: node };
-        const fault = faultOfMember(key, member);
-        if (fault === undefined) open.push(child);
-        else record(violations, child, fault);
+    }
+    const fault = faultOfPrimitive(value);
+    if (fault !== undefined) record(key === undefined ? undefined : { key, parent }, fault);
+  };
+  visit(body, 1, undefined, undefined);
+  for (let next = open.pop(); next !== undefined && faults < MAX_FAULTS; next = open.pop()) {
+    const { value, depth, place } = next;
+    if (depth > JSON_DEPTH) {
+      record(place, `must not be nested deeper than ${JSON_DEPTH} levels`);
+      return;
+    }
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length && faults < MAX_FAULTS; index++) {
+        visit(value[index]!, depth + 1, index, place);
       }
+      continue;
+    }
+    for (const name of Object.keys(value)) {
+      if (faults >= MAX_FAULTS) break;
+      const fault = faultOfMember(name, value[name]!);
+      if (fault === undefined) visit(value[name]!, depth + 1, name, place);
+      else record({ key: name, parent: place }, fault);
     }
   }
 }

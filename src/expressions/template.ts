@@ -61,7 +61,7 @@ export function checkTemplate(
 ): void {
   request.time(() => {
     const budget = new Budget(request);
-    visitStrings(template, path, violations, (text) => 
+    visitStrings(template, path, violations, (text) =>
       visitExpressions(text, 'value', budget, (expression) =>
         rejectUnknownVariables(parseValuePipeline(expression), DATA_VARIABLES),
       ),

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import { DomainError, type ViolationCollector } from '../../domain/errors.ts';
 import type { Json } from '../../domain/json.ts';
-import { guardJson } from '../../domain/json-guard.ts';
+import { everyName, guardJson, type NamedMembers } from '../../domain/json-guard.ts';
 import type { ContentType } from '../route.ts';
 import type { ApiContext } from '../state.ts';
 import { invalidRequest } from '../validation/validator.ts';
@@ -50,14 +50,18 @@ function parse(bytes: Buffer): Json {
   }
 }
 
-/** Reads the JSON body of a request, refusing wrong types and oversize, and records what no body may hold. */
+/**
+ * Reads the JSON body of a request, refusing wrong types and oversize, and records what no body may hold, under paths
+ * of members that the API names.
+ */
 export async function readJsonBody(
   ctx: ApiContext,
   contentType: ContentType,
   violations: ViolationCollector,
+  named: NamedMembers = everyName,
 ): Promise<Json> {
   requireContentType(ctx, contentType);
   const body = parse(await readBytes(ctx.req, ctx.request.length));
-  guardJson(body, violations);
+  guardJson(body, violations, named);
   return body;
 }

@@ -5,33 +5,26 @@ import { startTestVault, type Answer, type TestApplication, type TestVault } fro
 const SECRET = '4242424242424241';
 const MEGABYTE = 1024 * 1024;
 
-/** Sent as text: JSON.stringify would not write some of these. */
-const HOSTILE: [name: string, json: string, errors: string[]][] = [
-  ['__proto__ at the top', `{"type":"token","data":"${SECRET}","__proto__":{"type":"card"}}`, ['__proto__']],
-  ['__proto__ in data', `{"type":"token","data":{"__proto__":{"a":"${SECRET}"}}}`, ['data.__proto__']],
-  ['__proto__ in metadata', `{"type":"token","data":"${SECRET}","metadata":{"__proto__":"x"}}`, ['metadata.__proto__']],
-  [
-    'constructor.prototype',
-    `{"type":"token","data":{"constructor":{"prototype":{"a":"${SECRET}"}}}}`,
-    ['data.constructor'],
-  ],
-  ['constructor at the top', `{"constructor":{"prototype":{}},"type":"token","data":"${SECRET}"}`, ['constructor']],
-  ['NUL in data', `{"type":"token","data":{"a":["${SECRET}\\u0000"]}}`, ['data.a[0]']],
-  ['NUL in an id', `{"type":"token","data":"${SECRET}","id":"a\\u0000bc"}`, ['id']],
-  ['NUL in a member name', `{"type":"token","data":{"a\\u0000b":"${SECRET}"}}`, ['data.ab']],
-  ['a lone surrogate', `{"type":"token","data":"${SECRET}\\ud800"}`, ['data']],
-  [
-    'nesting beyond 100',
-    `{"type":"token","data":${'['.repeat(100)}"${SECRET}"${']'.repeat(100)}}`,
-    [`data${'[0]'.repeat(99)}`.slice(0, 200)],
-  ],
-  [
-    'nesting without end',
-    `{"type":"token","data":${'['.repeat(200_000)}${']'.repeat(200_000)}}`,
-    [`data${'[0]'.repeat(99)}`.slice(0, 200)],
-  ],
-  ['an integer that would change', `{"type":"token","data":${SECRET}000}`, ['data']],
-  ['a number that would become null', '{"type":"token","data":{"n":1e999}}', ['data.n']],
+/**
+ * Sent as text: JSON.stringify would not write some of these. `field` is the deepest one that the API names in a token:
+ * names below it are the caller's own, and a number may be among them.
+ */
+const HOSTILE: [name: string, json: string, field: string][] = [
+  ['__proto__ at the top', `{"type":"token","data":"${SECRET}","__proto__":{"type":"card"}}`, ''],
+  ['__proto__ in data', `{"type":"token","data":{"__proto__":{"a":"${SECRET}"}}}`, 'data'],
+  ['__proto__ in a member', `{"type":"token","data":{"${SECRET}":{"__proto__":1}}}`, 'data'],
+  ['__proto__ in metadata', `{"type":"token","data":"${SECRET}","metadata":{"__proto__":"x"}}`, 'metadata.__proto__'],
+  ['__proto__ in an unknown member', `{"type":"token","data":"x","${SECRET}":{"__proto__":"x"}}`, ''],
+  ['constructor.prototype', `{"type":"token","data":{"constructor":{"prototype":{"a":"${SECRET}"}}}}`, 'data'],
+  ['constructor at the top', `{"constructor":{"prototype":{}},"type":"token","data":"${SECRET}"}`, ''],
+  ['NUL in data', `{"type":"token","data":{"a":["${SECRET}\\u0000"]}}`, 'data'],
+  ['NUL in an id', `{"type":"token","data":"${SECRET}","id":"a\\u0000bc"}`, 'id'],
+  ['NUL in a member name', `{"type":"token","data":{"${SECRET}\\u0000b":"${SECRET}"}}`, 'data'],
+  ['a lone surrogate', `{"type":"token","data":"${SECRET}\\ud800"}`, 'data'],
+  ['nesting beyond 100', `{"type":"token","data":${'['.repeat(100)}"${SECRET}"${']'.repeat(100)}}`, 'data'],
+  ['nesting without end', `{"type":"token","data":${'['.repeat(200_000)}${']'.repeat(200_000)}}`, 'data'],
+  ['an integer that would change', `{"type":"token","data":${SECRET}000}`, 'data'],
+  ['a number that would become null', '{"type":"token","data":{"n":1e999}}', 'data'],
 ];
 
 const WRONG: [name: string, json: string, errors: string[]][] = [
@@ -93,11 +86,12 @@ describe('bad input to token endpoints', () => {
   });
 
   for (const path of ['/tokens', '/tokenize', '/detokenize']) {
-    for (const [name, json, errors] of HOSTILE) {
+    for (const [name, json, field] of HOSTILE) {
       it(`is 400 for ${name} at ${path}`, async () => {
         const answer = await post(json, {}, path);
         refused(answer, 400);
-        expect(Object.keys(answer.body.errors)).to.include.members(errors);
+        // A payload's own members are not named by the API.
+        expect(Object.keys(answer.body.errors)).to.deep.equal([path === '/tokens' ? field : '']);
       });
     }
 

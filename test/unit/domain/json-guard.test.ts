@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DomainError, ViolationCollector, type Violations } from '../../../src/domain/errors.ts';
-import { guardJson, JSON_DEPTH } from '../../../src/domain/json-guard.ts';
+import { guardJson, JSON_DEPTH, type NamedMembers } from '../../../src/domain/json-guard.ts';
 import type { Json } from '../../../src/domain/json.ts';
 
-function faultsOf(text: string): Violations {
+function faultsOf(text: string, named?: NamedMembers): Violations {
   const violations = new ViolationCollector();
-  guardJson(JSON.parse(text) as Json, violations);
+  guardJson(JSON.parse(text) as Json, violations, named);
   try {
     violations.throwIfAny();
     return {};
@@ -56,6 +56,20 @@ describe('the guard of JSON bodies', () => {
     expect(pathsOf('{"a":"\\u0000","b":{"__proto__":1},"c":"\\ud800"}')).to.have.members(['a', 'b.__proto__', 'c']);
     expect(pathsOf(`[${Array(500).fill('"\\u0000"').join()}]`)).to.have.length(100);
     expect(pathsOf(`{"${'x'.repeat(10_000)}":"\\u0000"}`)[0]).to.have.length(200);
+  });
+
+  it('tells what is wrong below a member that is not named of the place that holds it', () => {
+    const data: NamedMembers = () => undefined;
+    const named: NamedMembers = (key) => (key === 'data' ? data : undefined);
+    const faults = faultsOf('{"data":{"4111":{"__proto__":1},"5":["\\u0000"]},"4242":{"__proto__":1}}', named);
+    expect(faults).to.deep.equal({
+      '': ['holds something that must not be used as a member name'],
+      data: [
+        'holds something that must not be used as a member name',
+        'holds something that must not contain NUL characters',
+      ],
+    });
+    expect(faultsOf('{"data":"\\u0000"}', named)).to.deep.equal({ data: ['must not contain NUL characters'] });
   });
 
   it('takes what is well-formed, whatever its shape', () => {
