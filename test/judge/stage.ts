@@ -70,7 +70,7 @@ async function create(program: StandaloneProgram, path: string, application: str
 export async function setJudgeStage(): Promise<JudgeStage> {
   const folder = await createStandaloneFolder();
   await folder.write('stage.yaml', manifests());
-  const program = await startStandalone({ dataDir: folder.dataDir, manifests: folder.manifests });
+  const program = await startStandalone({ ...folder, flags: ['--ip-rate-limits', 'off'] });
   await create(program, '/tokens', 'private', EXAMPLE_TOKEN);
 
   async function identityIn({ name: tenant, namespace }: Place, type: ApplicationType): Promise<Identity> {

@@ -49,6 +49,15 @@ describe('application keys over the API', () => {
     expect(seen[1]!.body).to.deep.equal(shown);
   });
 
+  it('tell when they stop working, where their declaration says so', async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const key = { id: randomUUID(), digest: digestOfKey(randomUUID()), expiresAt };
+    const { id, tenantId } = await vault.application({ declaration: { keys: [key] }, tenantId: manager.tenantId });
+    const { body } = await send('GET', `/applications/${id}/keys/${key.id}`);
+    expect(body).to.include({ id: key.id, tenant_id: tenantId, expires_at: expiresAt });
+    expect((await send('GET', `/applications/${id}/keys`)).body.data).to.deep.equal([body]);
+  });
+
   it('are in no column of the database, save as a SHA-256', async () => {
     const { body: made } = await send('POST', keys());
     const tables = await vault.database.run<{ name: string }>({

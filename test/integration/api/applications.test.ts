@@ -52,6 +52,13 @@ describe('applications over the API', () => {
       expect(used.status).to.equal(201);
     });
 
+    it('keeps the conditions of its rules', async () => {
+      const conditions = [{ attribute: 'id', operator: 'starts_with', value: 'order-' }];
+      const rule = { description: 'Orders', priority: 1, conditions, transform: 'mask', permissions: ['token:read'] };
+      const { id } = await create({ permissions: [], rules: [rule] });
+      expect((await send('GET', `/applications/${id}`)).body.rules).to.deep.equal([rule]);
+    });
+
     it('makes no key where none is wanted', async () => {
       const { status, body } = await send('POST', '/applications', {
         ...{ name: 'Later', type: 'public', permissions: ['token:create'], create_key: false },

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase } from '../../support/postgres.ts';
+import { runRecorder } from '../../support/exchange-recorder.ts';
 import { startReplica } from '../../support/replica.ts';
 import { startTestVault, type TestVault } from '../../support/vault.ts';
 
@@ -43,7 +44,12 @@ describe('health of the API', () => {
           expect(answer.status).to.equal(503);
           return answer;
         });
-        expect(await response.json()).to.deep.equal({ status: 'not ready', failures: ['postgres'] });
+        const body = await response.json();
+        expect(body).to.deep.equal({ status: 'not ready', failures: ['postgres'] });
+        runRecorder()!.record({
+          ...{ method: 'GET', path: '/readyz', requestBody: undefined },
+          answer: { status: 503, headers: response.headers, body },
+        });
         expect(await status('/healthz')).to.equal(200);
 
         const refused = await fetch(`${replica.baseUrl}/tokens`, {

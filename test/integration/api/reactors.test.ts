@@ -143,6 +143,8 @@ describe('reactors over the API', () => {
     it('are refused with code that does not compile, and with too much configuration in all', async () => {
       const { id } = await create();
       expect((await send('PATCH', `/reactors/${id}`, { code: '{' })).status).to.equal(422);
+      const replaced = { name: 'x', code: '{', configuration: {} };
+      expect((await send('PUT', `/reactors/${id}`, replaced)).status).to.equal(422);
       const configuration = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`N${index}`, 'v']));
       const { status, body } = await send('PATCH', `/reactors/${id}`, { configuration });
       expect([status, Object.keys(body.errors as object)]).to.deep.equal([400, ['configuration']]);
@@ -163,6 +165,18 @@ describe('reactors over the API', () => {
       expect((await send('GET', `/reactors/${id}`)).body).to.deep.include({
         ...{ name: 'Renamed', configuration: { A: 'A', B: 'B' }, application: { id: applicationId } },
       });
+    });
+
+    it('keep every change, however many patches come at once', async () => {
+      const { id } = await create({ configuration: {} });
+      const configuration = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`N${index}`, 'set']));
+      const answers = await Promise.all(
+        Object.entries(configuration).map(([name, value]) =>
+          send('PATCH', `/reactors/${id}`, { configuration: { [name]: value } }),
+        ),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(20).fill(204));
+      expect((await send('GET', `/reactors/${id}`)).body.configuration).to.deep.equal(configuration);
     });
   });
 

@@ -42,6 +42,23 @@ describe('deleting a token that is moved to another container meanwhile', () => 
     expect(await exists(id)).to.equal(true);
   });
 
+  it('gives up where others always come first', async () => {
+    const { key } = await vault.application();
+    const { body } = await vault.request('POST', '/tokens', { key, body: { type: 'token', data: 'x' } });
+    await vault.database.run({
+      text: `create function keep() returns trigger language plpgsql as 'begin return null; end'`,
+    });
+    await vault.database.run({
+      text: 'create trigger keep before delete on tokens for each row execute function keep()',
+    });
+    try {
+      expect((await vault.request('DELETE', `/tokens/${body.id}`, { key })).status).to.equal(409);
+    } finally {
+      await vault.database.run({ text: 'drop trigger keep on tokens' });
+    }
+    expect((await vault.request('DELETE', `/tokens/${body.id}`, { key })).status).to.equal(204);
+  });
+
   it('decides again, and deletes where the caller has a grant there too', async () => {
     const { id, answer } = await deleteWhileMoved('/general/high/');
     expect(answer.status).to.equal(204);

@@ -70,8 +70,10 @@ describe('lists of tokens', () => {
         'metadata.owner=ann&metadata.site=a%20b',
         'metadata.owner=ann&metadata.owner=other',
         'metadata.owner=ann&metadata.[Owner]=other',
+        'metadata=%7B%22owner%22%3A%22ann%22%7D',
       ]) {
         expect(await idsOf(`/tokens?${query}`), query).to.deep.equal([one]);
+        expect(await idsOf(`/v2/tokens?${query}`), query).to.deep.equal([one]);
       }
       for (const query of [
         'metadata.owner=ann&metadata.site=x',

@@ -8,26 +8,30 @@ const example = {
   created_at: '2026-11-21T09:30:00.000Z',
 };
 
+const members = {
+  id: { ...uuid, description: 'Id of the key.' },
+  tenant_id: { ...uuid, description: 'Tenant of the application.' },
+  created_by: authorship['created_by'],
+  created_at: authorship['created_at'],
+};
+
 export const applicationKey: Schema = {
   title: 'ApplicationKey',
   type: 'object',
   required: ['id', 'tenant_id'],
   properties: {
-    id: { ...uuid, description: 'Id of the key.' },
-    tenant_id: { ...uuid, description: 'Tenant of the application.' },
-    created_by: authorship['created_by'],
-    created_at: authorship['created_at'],
+    ...members,
     expires_at: { ...instant, description: 'When it stops working. Present where the key is being rotated out.' },
   },
   examples: [example],
 };
 
 export const createdApplicationKey: Schema = {
-  ...applicationKey,
   title: 'CreatedApplicationKey',
+  type: 'object',
   required: ['id', 'tenant_id', 'key'],
   properties: {
-    ...(applicationKey['properties'] as object),
+    ...members,
     key: { type: 'string', description: 'The credential. It is not shown again.' },
   },
   examples: [{ ...example, key: 'key_prod_pvt_EXAMPLE' }],
