@@ -10,6 +10,9 @@ export interface Answer {
   readonly unkept?: boolean;
 }
 
+/** For every answer that may hold token data, keys or sessions: no cache keeps it (RFC 9111). */
+export const UNSTORED = { 'Cache-Control': 'no-store' };
+
 /** Strips a reply of what its schema does not name, and writes it out. */
 export function renderAnswer(reply: ApiReply, filters: ReadonlyMap<number, (answer: unknown) => void>): Answer {
   const { status, body, headers = {}, contentType = 'application/json', verbatim, unkept } = reply;
@@ -24,5 +27,5 @@ export function sendAnswer(ctx: ApiContext, { status, headers, body }: Answer): 
   ctx.body = body ?? null;
   // Koa makes an answer without a body a 204.
   ctx.status = status;
-  ctx.set({ ...headers });
+  ctx.set({ ...UNSTORED, ...headers });
 }

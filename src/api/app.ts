@@ -3,6 +3,7 @@ import type { Health } from '../platform/health.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Idempotency } from '../services/idempotency.ts';
+import { createCors } from './middleware/cors.ts';
 import { prefixedHeaders } from './middleware/headers.ts';
 import { problems } from './middleware/problems.ts';
 import type { RateLimits } from './middleware/rate-limits.ts';
@@ -19,6 +20,7 @@ export interface AppOptions {
   readonly idempotency: Idempotency;
   readonly rateLimits: RateLimits;
   readonly headerPrefixes: readonly string[];
+  readonly corsOrigins: readonly string[];
   readonly health: Health;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -31,14 +33,21 @@ export function createApp(options: AppOptions): Koa {
   const document = createDocument(routes, { version, headerPrefix: headerPrefixes[0]! });
   const router = mountRoutes(routes, { headerPrefixes, authenticate, idempotency, rateLimits });
   mountServiceRoutes(router, document, health);
+  const cors = createCors({
+    origins: options.corsOrigins,
+    headerPrefixes,
+    methodsOf: (path) => router.match(path, 'OPTIONS').path.flatMap(({ methods }) => methods),
+  });
 
   const app = new Koa();
   // Koa would print what escapes the middleware; `problems` has logged it already.
   app.silent = true;
   app.use(prefixedHeaders(headerPrefixes));
   app.use(requestMetrics(metrics));
+  app.use(cors.answers);
   app.use(problems(logger));
   app.use(rateLimits.onArrival);
+  app.use(cors.preflights);
   app.use(router.routes());
   app.use(refuseUnmatched);
   return app;

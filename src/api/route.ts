@@ -21,8 +21,9 @@ export interface Parameter {
 /**
  * Records which rules of the service a body breaks, so that they are reported together with faults of its schema. Sees
  * the members in which the schema finds no fault, and runs only where it finds one: the service checks sound bodies.
+ * `body` is all of it, of whatever shape.
  */
-export type Refine = (members: JsonObject, violations: ViolationCollector) => void;
+export type Refine = (members: JsonObject, violations: ViolationCollector, body: JsonObject) => void;
 
 export interface RequestBody {
   readonly contentType: ContentType;
@@ -65,6 +66,14 @@ export interface ApiReply {
   readonly unkept?: boolean;
 }
 
+/** An operation that clients know at a path that is not served. */
+export interface KnownOperation {
+  readonly method: Exclude<Route['method'], 'all'>;
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+}
+
 /**
  * One operation. The same declaration mounts it, validates its requests, strips its answers and documents it, so that
  * none of the four can differ from the others.
@@ -95,6 +104,8 @@ export interface Route {
   readonly responses: Readonly<Record<number, ResponseDefinition>>;
   /** Where the answer may have any status: what it is then. */
   readonly otherResponses?: ResponseDefinition;
+  /** Of `all`: what the document shows in its place, each with the same answers. */
+  readonly known?: readonly KnownOperation[];
   handle(request: ApiRequest): Promise<ApiReply>;
 }
 

@@ -3,7 +3,7 @@ import type { SettingsReader } from './read-settings.ts';
 import { settingName } from './setting.ts';
 import { dataDir, logFormat, logLevel, optionalDatabaseUrl } from './shared-settings.ts';
 import type { LogConfig } from './shared-settings.ts';
-import { parseExistingFolder, parseHeaderPrefixes, parseHost, parsePort } from './values.ts';
+import { parseExistingFolder, parseHeaderPrefixes, parseHost, parseOrigins, parsePort } from './values.ts';
 
 /** Everything on one machine. Ports: 0 takes a free one. */
 export interface StandaloneConfig extends LogConfig, RateLimitConfig {
@@ -21,6 +21,8 @@ export interface StandaloneConfig extends LogConfig, RateLimitConfig {
   readonly databaseUrl: string | undefined;
   /** Of the program's headers (`<prefix>-API-KEY`), the preferred one first. Upper case, at least one. */
   readonly headerPrefixes: readonly string[];
+  /** Whose pages may call the API: origins as browsers send them, or `*` alone. Nobody's where it is empty. */
+  readonly corsOrigins: readonly string[];
 }
 
 const NO_VAULT = 'is not supported by this release: keys are held by the keyring file in the data folder';
@@ -70,6 +72,13 @@ export const standaloneSettings: SettingsReader<StandaloneConfig> = {
       description: 'prefixes of the headers, comma-separated, the preferred one first',
       fallback: { text: 'SVC,BT' },
       parse: parseHeaderPrefixes,
+    },
+    corsOrigins: {
+      flag: 'cors-origins',
+      placeholder: 'LIST',
+      description: 'origins whose pages may call the API, comma-separated, such as https://shop.example; * for any',
+      fallback: { value: Object.freeze([]) },
+      parse: parseOrigins,
     },
     ...rateLimitSettings,
     logLevel,

@@ -34,6 +34,22 @@ export function parseHeaderPrefixes(text: string): readonly string[] {
   return Object.freeze(prefixes);
 }
 
+// A browser sends origins in one spelling only, and is answered by comparison.
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
+
+/** Comma-separated origins in the browsers' spelling, or `*` alone. Messages hold nothing of a URL, as below. */
+export function parseOrigins(text: string): readonly string[] {
+  const origins = text.split(',').map((origin) => origin.trim());
+  if (text.trim() !== '*' && !origins.every(isOrigin)) {
+    const form = 'in lower case, without a path or the scheme’s own port';
+    throw new SettingFault(`must be * or comma-separated origins such as https://shop.example, ${form}`);
+  }
+  if (new Set(origins).size < origins.length) throw new SettingFault('must name each origin once');
+  return Object.freeze(origins);
+}
+
 /** The absolute path of a folder that is there. */
 export function parseExistingFolder(text: string): string {
   if (kindOfPath(text) !== 'folder') throw new SettingFault(`must be a folder; ${text || 'nothing'} is not one`);

@@ -89,11 +89,11 @@ async function start(
   const runtime = createProcessRuntime({ command: [MAIN, 'reactor'] });
   shutdown.push('reactor instances', () => runtime.stop());
 
-  const { port, internalPort, headerPrefixes, redisUrl, trustedProxies, ipRateLimits } = config;
+  const { port, internalPort, headerPrefixes, corsOrigins, redisUrl, trustedProxies, ipRateLimits } = config;
   const internalToken = randomBytes(32).toString('base64url');
   const api = await startApi({
     ...{ database, connectionString, keyManagement, host, port, internalPort, internalToken, headerPrefixes },
-    ...{ redisUrl, trustedProxies, ipRateLimits },
+    ...{ corsOrigins, redisUrl, trustedProxies, ipRateLimits },
     // Its only caller is the operator in this very process.
     internalHost: LOOPBACK,
     version: await readVersion(),

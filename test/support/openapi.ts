@@ -63,6 +63,8 @@ export interface DocumentContract {
   readonly document: OpenApiDocument;
   /** What takes a key. */
   readonly operations: readonly PlacedOperation[];
+  /** Those of them that are known and not served. */
+  readonly unservedOperations: readonly PlacedOperation[];
   /** What takes none. */
   readonly serviceOperations: readonly PlacedOperation[];
   /** The operation that a request is for. */
@@ -84,8 +86,8 @@ export interface Contract extends DocumentContract {
   request: TestVault['request'];
 }
 
-/** Headers that are about the connection and the body, or that every HTTP server sends. */
-const FRAMING = /^(connection|content-length|content-type|date|keep-alive|transfer-encoding|vary)$/;
+/** Headers that are about the connection and the body, or that every HTTP server sends, and what browsers are told. */
+const FRAMING = /^(access-control-.*|connection|content-length|content-type|date|keep-alive|transfer-encoding|vary)$/;
 
 function matches(template: string, path: string): boolean {
   const parts = path.split('/');
@@ -178,6 +180,7 @@ export function createContract(document: OpenApiDocument): DocumentContract {
   return {
     document,
     operations: all.filter(({ operation }) => operation.security.length > 0),
+    unservedOperations: all.filter(({ operation }) => operation.tags.includes('Not served')),
     serviceOperations: all.filter(({ operation }) => operation.security.length === 0),
     ...{ find, resolve, headersOf, faultOf, faultsOfAnswer, check },
   };

@@ -24,6 +24,7 @@ export async function startReplica(
     ...{ host: '127.0.0.1', port: 0, internalHost: '127.0.0.1', internalPort: 0, internalToken: vault.internalToken },
     keyManagement: await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true }),
     headerPrefixes: ['SVC', 'BT'],
+    corsOrigins: [],
     ...NO_RATE_LIMITS,
     ...rateLimits,
     version: '0.0.0-test',

@@ -80,6 +80,7 @@ export interface TestVaultOptions {
   logger?: Logger;
   rateLimits?: Partial<RateLimitSettings>;
   broadReads?: ApiOptions['broadReads'];
+  corsOrigins?: readonly string[];
 }
 
 export type RateLimitSettings = Pick<ApiOptions, 'redisUrl' | 'trustedProxies' | 'ipRateLimits'>;
@@ -118,6 +119,7 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
     ...NO_RATE_LIMITS,
     ...options.rateLimits,
     broadReads: options.broadReads,
+    corsOrigins: options.corsOrigins ?? [],
     version: '0.0.0-test',
     metrics,
   });

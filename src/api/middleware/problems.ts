@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { DomainError } from '../../domain/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { UNSTORED } from '../answer.ts';
 import { problemOf, unforeseenProblem, type Problem } from '../problem.ts';
 import type { ApiContext } from '../state.ts';
 
@@ -8,6 +9,7 @@ function answer(ctx: ApiContext, problem: Problem): void {
   ctx.status = problem.status;
   ctx.body = JSON.stringify(problem);
   ctx.type = 'application/problem+json';
+  ctx.set(UNSTORED);
   if (problem.status === 401) ctx.set('WWW-Authenticate', 'ApiKey');
   if (problem.status === 503) ctx.set('Retry-After', '1');
 }

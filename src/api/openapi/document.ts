@@ -5,6 +5,7 @@ import { createComponents } from './components.ts';
 import { describeOperation } from './operation.ts';
 import { describeServicePaths } from './service-operations.ts';
 import { TAGS } from './tags.ts';
+import { describeUnservedPaths } from './unserved-operations.ts';
 
 export interface DocumentOptions {
   readonly version: string;
@@ -24,7 +25,6 @@ export function createDocument(routes: readonly Route[], options: DocumentOption
   const { headerPrefix } = options;
   const components = createComponents();
   components.refer(closeObjects(problem));
-  // What is not served has no operation to describe.
   const served = routes.filter(({ method }) => method !== 'all');
   const unserved = routes.filter(({ method }) => method === 'all');
   const paths: Record<string, Record<string, unknown>> = {};
@@ -37,16 +37,17 @@ export function createDocument(routes: readonly Route[], options: DocumentOption
       title: 'Tokenkeep',
       version: options.version,
       summary: 'A self-hosted token vault.',
-      description: [
-        'Stores secrets as tokens and shows them redacted, masked or revealed as access rules say.',
-        ...unserved.map(({ path, summary }) => `\`${path}\`: ${summary}`),
-      ].join('\n\n'),
+      description: 'Stores secrets as tokens and shows them redacted, masked or revealed as access rules say.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The vault that gives out this document.' }],
     security: [{ applicationKey: [] }],
-    tags: describeTags(served),
-    paths: { ...paths, ...describeServicePaths(headerPrefix, components) },
+    tags: describeTags(routes),
+    paths: {
+      ...paths,
+      ...describeServicePaths(headerPrefix, components),
+      ...describeUnservedPaths(unserved, headerPrefix, components),
+    },
     components: {
       securitySchemes: {
         applicationKey: {

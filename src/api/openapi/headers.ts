@@ -64,6 +64,16 @@ const AUTHENTICATE: HeaderDefinitions = {
 
 export const retryAfterHeaders: HeaderDefinitions = { 'Retry-After': RETRY_AFTER };
 
+/** On answers that no cache is to keep. */
+export const unstoredHeaders: HeaderDefinitions = {
+  'Cache-Control': {
+    description: 'That nothing of the answer is to be kept by caches (RFC 9111).',
+    required: true,
+    schema: { type: 'string' },
+    example: 'no-store',
+  },
+};
+
 /** The header of every answer that a request gets once HTTP has let it in. */
 export function traceAnswerHeader(prefix: string): HeaderDefinitions {
   return {
@@ -110,6 +120,7 @@ export function answerHeadersOf(route: Route, status: string, prefix: string): H
     route.otherResponses === undefined ? retryAfterHeaders : { 'Retry-After': { ...RETRY_AFTER, required: false } };
   return {
     ...generalHeaders(prefix),
+    ...unstoredHeaders,
     ...(isIdempotent(route) && (status.startsWith('2') || status === 'default') ? replayed : {}),
     ...(route.deprecated ? deprecationHeadersOf(status) : {}),
     ...(status === '401' ? AUTHENTICATE : {}),

@@ -96,6 +96,7 @@ export function operationSection(placed: PlacedOperation, parts: PageParts): str
   const answers = Object.entries(responses).map(([status, response]) =>
     answerOf(status, response as JsonObject, parts),
   );
+  const isServed = Object.keys(responses).some((status) => status.startsWith('2'));
   return (
     `<section id="${id}"><h3><span class="method ${method}">${method}</span> <a href="#${id}"><code>${escapeHtml(path)}</code></a></h3>` +
     `<p>${inline(operation['summary'] as string)}` +
@@ -103,6 +104,7 @@ export function operationSection(placed: PlacedOperation, parts: PageParts): str
     `</p>${prose(operation['description'])}` +
     parameterTable(operation) +
     bodyOf(operation, parts) +
-    `<h4>Call</h4>${curlOf(placed, parts)}<h4>Answers</h4>${answers.join('')}</section>`
+    (isServed ? `<h4>Call</h4>${curlOf(placed, parts)}` : '') +
+    `<h4>Answers</h4>${answers.join('')}</section>`
   );
 }

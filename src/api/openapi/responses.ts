@@ -26,7 +26,7 @@ function stackStatuses(route: Route): StackStatus[] {
   const statuses: StackStatus[] = [401, 429, 431, 500, 503];
   if (route.body || route.parameters?.some((parameter) => parameter.in === 'query')) statuses.push(400);
   if (route.permission !== null || route.applicationType !== undefined) statuses.push(403);
-  if (route.path.includes('{')) statuses.push(404);
+  if (route.path.includes('{') && route.method !== 'all') statuses.push(404);
   if (route.body) statuses.push(413, 415);
   if (isIdempotent(route)) statuses.push(400, 403, 409);
   return statuses;

@@ -6,6 +6,7 @@ import {
   retryAfterHeaders,
   traceAnswerHeader,
   traceHeader,
+  unstoredHeaders,
 } from './headers.ts';
 import { jsonContent, problemContent } from './responses.ts';
 
@@ -111,6 +112,7 @@ export function describeServicePaths(prefix: string, components: Components): Re
   return Object.fromEntries(
     SERVICE_OPERATIONS.map(({ path, answers, limited, ...operation }) => {
       const headers = limited ? generalHeaders(prefix) : traceAnswerHeader(prefix);
+      const failed = { ...headers, ...unstoredHeaders };
       const problem = (status: number, description: string, own: HeaderDefinitions) => ({
         [status]: { description, headers: components.referHeaders(own), ...problemContent(status, description) },
       });
@@ -118,9 +120,9 @@ export function describeServicePaths(prefix: string, components: Components): Re
         ...Object.fromEntries(
           Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer, headers, components)]),
         ),
-        ...(limited ? problem(429, 'Too many requests from this address.', { ...headers, ...retryAfterHeaders }) : {}),
+        ...(limited ? problem(429, 'Too many requests from this address.', { ...failed, ...retryAfterHeaders }) : {}),
         ...problem(431, 'The request line and the headers are larger than 16 KiB together.', {}),
-        ...problem(500, 'A fault of the service.', headers),
+        ...problem(500, 'A fault of the service.', failed),
       };
       const get = { ...operation, tags: ['Service'], security: [], parameters: [traceHeader(prefix)], responses };
       return [path, { get }];

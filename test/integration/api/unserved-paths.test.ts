@@ -1,14 +1,17 @@
 import { expect } from 'chai';
+import { type Contract, readContract } from '../../support/openapi.ts';
 import { startTestVault, type TestVault } from '../../support/vault.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 describe('paths that are not served', () => {
   let vault: TestVault;
+  let contract: Contract;
   let key: string;
 
   before(async () => {
     vault = await startTestVault();
+    contract = await readContract(vault);
     ({ key } = await vault.application());
   });
   after(() => vault.stop());
@@ -22,6 +25,8 @@ describe('paths that are not served', () => {
       '/proxy/any/path?a=b',
       '/account-updater/jobs',
       '/account-updater/jobs/1',
+      '/reactors/d2cbc1b4-5c3a-45a3-9ee2-392a1c475ab4/results/1',
+      '/proxies/%00',
     ],
   };
 
@@ -62,11 +67,32 @@ describe('paths that are not served', () => {
     });
   }
 
-  it('are told of in the document', async () => {
-    const { body } = await vault.request('GET', '/openapi.json');
-    for (const path of ['/reactor-formulas', '/proxies', '/proxy', '/account-updater']) {
-      expect(body.info.description).to.include(`\`${path}\``);
-      expect(body.paths).not.to.have.any.keys(path);
+  it('answer as the document says of what clients know there', async () => {
+    for (const { method, path, operation } of contract.unservedOperations) {
+      const { status } = await contract.request(method.toUpperCase(), path.replaceAll(/[{}]/g, ''), { key });
+      expect(status, operation.operationId).to.equal(operation.responses['410'] === undefined ? 501 : 410);
     }
+  });
+
+  it('count as others do, and take no longer headers', async () => {
+    const rows = [{ name: 'one', counter: 'Key', requests: 1, windowSeconds: 3600, action: 'Throttle' }] as const;
+    const limited = await vault.application({ tenantId: await vault.tenant({}, { plan: 'Custom', rows }) });
+    await vault.request('GET', '/permissions', limited);
+    for (const { method, path } of contract.unservedOperations) {
+      const target = path.replaceAll(/[{}]/g, '');
+      const { status } = await contract.request(method.toUpperCase(), target, { key: limited.key });
+      expect(status, path).to.equal(429);
+      const headers = { 'x-large': 'x'.repeat(17 * 1024) };
+      expect((await contract.request(method.toUpperCase(), target, { headers })).status, path).to.equal(431);
+    }
+  });
+
+  it('stand at the end of the page, without calls to try', async () => {
+    const { body } = await vault.request('GET', '/docs');
+    const [, section = ''] = (body as string).split('id="tag-not-served"');
+    const [operations = ''] = section.split('<h2 ');
+    expect(operations.match(/<section /g)).to.have.length(contract.unservedOperations.length);
+    expect(operations).not.to.include('curl');
+    expect(operations).to.include('deprecated');
   });
 });

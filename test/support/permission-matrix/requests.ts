@@ -82,6 +82,7 @@ export const REQUESTS: Readonly<Record<string, (id: Subjects) => RequestOfEndpoi
   'PUT /tenants/self': () => ({ path: '/tenants/self', body: { name: 'Renamed by the matrix' } }),
   'GET /tenants/self/reports/usage': () => ({ path: '/tenants/self/reports/usage' }),
 
+  'any /reactors/{id}/results/{requestId}': (id) => ({ path: `/reactors/${id.reactor}/results/1` }),
   'any /reactor-formulas': () => ({ path: '/reactor-formulas' }),
   'any /proxies': () => ({ path: '/proxies' }),
   'any /proxy': () => ({ path: '/proxy' }),

@@ -64,13 +64,29 @@ describe('the OpenAPI document of the declared routes', () => {
           .filter((method) => method !== 'HEAD')
           .map((method) => `${method.toLowerCase()} ${String(path).replaceAll(/:(\w+)/g, '{$1}')}`),
       );
-    expect(everything.map(({ method, path }) => `${method} ${path}`)).to.have.members(mounted);
+    const served = everything.filter((operation) => !contract.unservedOperations.includes(operation));
+    expect(served.map(({ method, path }) => `${method} ${path}`)).to.have.members(mounted);
   });
 
-  it('tells of the paths that are known and not served', () => {
-    for (const { path, summary } of routes.filter(({ method }) => method === 'all')) {
-      expect(document.info.description).to.include(`\`${path}\`: ${summary}`);
+  it('has what clients know of paths that are not served, with their refusals alone, at the end', () => {
+    const unserved = routes.filter(({ method }) => method === 'all');
+    const known = unserved.flatMap(({ known = [] }) => known);
+    expect(known).not.to.have.length(0);
+    const documented = contract.unservedOperations.map(({ method, path, operation }) => ({
+      ...{ method, path, operationId: operation.operationId, summary: operation.summary },
+    }));
+    expect(documented).to.have.deep.members(known);
+    for (const { path, operation } of contract.unservedOperations) {
+      const [route] = unserved.filter((one) => path === one.path || path.startsWith(`${one.path}/`));
+      const [status] = Object.keys(route!.responses);
+      expect(operation.responses).to.have.all.keys('401', '429', '431', '500', '503', status!);
+      if (status === '501') expect(operation.description).to.match(/^Not available in this release\./);
+      const headers = Object.keys(contract.headersOf(operation.responses[status!]!));
+      const deprecating = ['Deprecation', 'Sunset', 'Link'].filter((name) => headers.includes(name));
+      expect(deprecating).to.have.length(status === '410' ? 3 : 0);
+      expect('deprecated' in operation).to.equal(status === '410');
     }
+    expect(document.tags.at(-1)).to.have.property('name', 'Not served');
   });
 
   it('names each operation once, under a tag that it describes', () => {
@@ -160,7 +176,7 @@ describe('the OpenAPI document of the declared routes', () => {
       expect(
         statuses.some((status) => status.startsWith('2')),
         `${method} ${path}`,
-      ).to.equal(true);
+      ).to.equal(!contract.unservedOperations.some((unserved) => unserved.operation === operation));
       expect(statuses).to.include('401');
       expect(contract.headersOf(operation.responses['401']!)).to.include.keys('WWW-Authenticate');
       for (const [status, { description, content }] of Object.entries(operation.responses)) {

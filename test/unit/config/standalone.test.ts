@@ -41,6 +41,7 @@ describe('standalone configuration', () => {
       manifests: undefined,
       databaseUrl: undefined,
       headerPrefixes: ['SVC', 'BT'],
+      corsOrigins: [],
       redisUrl: undefined,
       trustedProxies: 0,
       ipRateLimits: true,
@@ -53,6 +54,8 @@ describe('standalone configuration', () => {
     const config = configOf([]);
     expect(config).to.be.frozen;
     expect(config.headerPrefixes).to.be.frozen;
+    expect(config.corsOrigins).to.be.frozen;
+    expect(configOf(['--cors-origins', '*']).corsOrigins).to.be.frozen;
   });
 
   it('takes every setting by flag or by variable', () => {
@@ -65,6 +68,8 @@ describe('standalone configuration', () => {
       ['manifests', folder, { manifests: folder }],
       ['database-url', 'postgresql://u:p@h:1/d', { databaseUrl: 'postgresql://u:p@h:1/d' }],
       ['header-prefixes', 'acme, BT', { headerPrefixes: ['ACME', 'BT'] }],
+      ['cors-origins', '*', { corsOrigins: ['*'] }],
+      ['cors-origins', 'https://a.b, http://c:81', { corsOrigins: ['https://a.b', 'http://c:81'] }],
       ['redis-url', 'rediss://:p@h:1/2', { redisUrl: 'rediss://:p@h:1/2' }],
       ['trusted-proxies', '2', { trustedProxies: 2 }],
       ['ip-rate-limits', 'off', { ipRateLimits: false }],
@@ -95,6 +100,18 @@ describe('standalone configuration', () => {
     [['--data-dir='], '--data-dir (TOKENKEEP_DATA_DIR): must be a folder'],
     [['--header-prefixes', 'SVC,'], '--header-prefixes (TOKENKEEP_HEADER_PREFIXES): must be comma-separated'],
     [['--header-prefixes', 'SVC,svc'], '--header-prefixes (TOKENKEEP_HEADER_PREFIXES): must name each prefix once'],
+    [['--cors-origins='], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated origins'],
+    [['--cors-origins', 'shop.example'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated'],
+    [['--cors-origins', 'https://a.b/'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated'],
+    [['--cors-origins', 'https://a.b:443'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated'],
+    [['--cors-origins', 'https://A.b'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated'],
+    [['--cors-origins', 'https://*.b'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated'],
+    [['--cors-origins', 'https://a.b,*'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated'],
+    [['--cors-origins', 'null'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated origins'],
+    [
+      ['--cors-origins', 'https://a.b,https://a.b'],
+      '--cors-origins (TOKENKEEP_CORS_ORIGINS): must name each origin once',
+    ],
     [['--trusted-proxies', '-1'], '--trusted-proxies (TOKENKEEP_TRUSTED_PROXIES): needs a value'],
     [['--trusted-proxies', '11'], '--trusted-proxies (TOKENKEEP_TRUSTED_PROXIES): must be a number of proxies'],
     [['--ip-rate-limits', 'yes'], '--ip-rate-limits (TOKENKEEP_IP_RATE_LIMITS): must be one of on, off'],

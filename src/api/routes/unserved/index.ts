@@ -1,34 +1,47 @@
 import { DomainError, type ErrorKind } from '../../../domain/errors.ts';
 import type { Deprecation } from '../../deprecation.ts';
-import { type Route, route } from '../../route.ts';
+import { type KnownOperation, type Route, route } from '../../route.ts';
+import { ACCOUNT_UPDATER, FORMULAS, PROXIES, PROXY, REACTOR_RESULTS } from './operations.ts';
 
 interface UnservedPath {
-  path: string;
-  operationId: string;
-  tag: string;
-  kind: Extract<ErrorKind, 'gone' | 'not-implemented'>;
-  detail: string;
-  deprecated?: Deprecation;
+  readonly path: string;
+  readonly operationId: string;
+  readonly known: readonly KnownOperation[];
+  readonly status: 410 | 501;
+  readonly detail: string;
+  readonly description: string;
+  readonly deprecated?: Deprecation;
 }
 
-const FORMULAS: UnservedPath = {
-  path: '/reactor-formulas',
-  operationId: 'reactorFormulas',
-  tag: 'Reactors',
-  kind: 'gone',
-  detail: 'Reactor formulas are gone: put the code of the formula into the `code` of a reactor (/reactors).',
-  deprecated: { since: '2022-10-16', sunset: '2024-02-14', successor: '/reactors' },
-};
+const KINDS = { 410: 'gone', 501: 'not-implemented' } as const satisfies Record<UnservedPath['status'], ErrorKind>;
 
-function notImplemented(path: string, operationId: string, tag: string, what: string): UnservedPath {
-  return { path, operationId, tag, kind: 'not-implemented', detail: `${what} not available in this release.` };
+const FORMULAS_GONE =
+  'Reactor formulas are gone: put the code of the formula into the `code` of a reactor (/reactors).';
+
+function notImplemented(
+  path: string,
+  operationId: string,
+  what: string,
+  known: readonly KnownOperation[],
+): UnservedPath {
+  const detail = `${what} not available in this release.`;
+  return { path, operationId, known, status: 501, detail, description: 'Not available in this release.' };
 }
 
 const UNSERVED: readonly UnservedPath[] = [
-  FORMULAS,
-  notImplemented('/proxies', 'proxies', 'Proxies', 'Proxies are'),
-  notImplemented('/proxy', 'proxy', 'Proxies', 'The proxy is'),
-  notImplemented('/account-updater', 'accountUpdater', 'Account updater', 'The account updater is'),
+  notImplemented('/reactors/{id}/results/{requestId}', 'reactorResults', 'Asynchronous reactors are', REACTOR_RESULTS),
+  notImplemented('/proxies', 'proxies', 'Proxies are', PROXIES),
+  notImplemented('/proxy', 'proxy', 'The proxy is', PROXY),
+  notImplemented('/account-updater', 'accountUpdater', 'The account updater is', ACCOUNT_UPDATER),
+  {
+    path: '/reactor-formulas',
+    operationId: 'reactorFormulas',
+    known: FORMULAS,
+    status: 410,
+    detail: FORMULAS_GONE,
+    description: FORMULAS_GONE,
+    deprecated: { since: '2022-10-16', sunset: '2024-02-14', successor: '/reactors' },
+  },
 ];
 
 /**
@@ -37,15 +50,16 @@ const UNSERVED: readonly UnservedPath[] = [
  * that first, and counts against no limit but that of its address.
  */
 export function unservedRoutes(): Route[] {
-  return UNSERVED.map(({ kind, detail, ...described }) =>
+  return UNSERVED.map(({ status, detail, ...described }) =>
     route({
       ...described,
       method: 'all',
+      tag: 'Not served',
       summary: detail,
       permission: null,
-      responses: {},
+      responses: { [status]: { description: detail } },
       async handle() {
-        throw new DomainError(kind, detail);
+        throw new DomainError(KINDS[status], detail);
       },
     }),
   );
