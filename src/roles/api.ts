@@ -54,6 +54,8 @@ export interface ApiOptions {
   /** What the control plane presents to the internal API. */
   readonly internalToken: string;
   readonly headerPrefixes: readonly string[];
+  /** Whose pages may call the API: origins as browsers send them, or `*` alone. Nobody's where it is empty. */
+  readonly corsOrigins: readonly string[];
   /** Counters of rate limits are in memory where it is undefined. May hold a password. */
   readonly redisUrl: string | undefined;
   /** How many proxies in front of the API append to `X-Forwarded-For`. */
@@ -168,6 +170,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     idempotency: createIdempotency({ database, sealer, hasher, logger }),
     rateLimits,
     headerPrefixes,
+    corsOrigins: options.corsOrigins,
     health,
     logger,
     metrics,
