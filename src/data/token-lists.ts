@@ -1,7 +1,8 @@
 import type { Queryable } from './database.ts';
+import { LISTED_COLUMNS, type ListedToken } from './listed-tokens.ts';
 import { countTokens } from './token-counts.ts';
 import { Parameters, tokenFilterCondition, type TokenFilter } from './token-filters.ts';
-import { CVC_JOIN, TOKEN_COLUMNS, type TokenRow } from './tokens.ts';
+import { CVC_JOIN } from './tokens.ts';
 
 /** The last token of a page: the next one begins after it, whatever is written in between. */
 export interface TokenPosition {
@@ -19,7 +20,7 @@ interface Slice {
  * Newest first, ties by id. Which tokens are in the slice is settled first, on an index that has what most lists are
  * narrowed by: only rows that are shown are read, however many lie before them.
  */
-async function sliceOfTokens(queryable: Queryable, filter: TokenFilter, slice: Slice): Promise<TokenRow[]> {
+async function sliceOfTokens(queryable: Queryable, filter: TokenFilter, slice: Slice): Promise<ListedToken[]> {
   const parameters = new Parameters();
   // States the predicate of that index; it holds for every token.
   const conditions = [tokenFilterCondition(filter, parameters), `t.created_at > '-infinity'`];
@@ -30,7 +31,7 @@ async function sliceOfTokens(queryable: Queryable, filter: TokenFilter, slice: S
     );
   }
   const text = `
-    select ${TOKEN_COLUMNS}
+    select ${LISTED_COLUMNS}
     from (
       select t.tenant_id, t.token_id
       from tokens t
@@ -43,7 +44,7 @@ async function sliceOfTokens(queryable: Queryable, filter: TokenFilter, slice: S
     ) t ${CVC_JOIN}
     order by t.created_at desc, t.token_id desc`;
   // Without a name: planned for its filters and their values.
-  return queryable.run<TokenRow>({ text }, parameters.values);
+  return queryable.run<ListedToken>({ text }, parameters.values);
 }
 
 /** Newest first, ties by id. */
@@ -51,7 +52,7 @@ export async function listTokens(
   queryable: Queryable,
   filter: TokenFilter,
   page: { after?: TokenPosition; limit: number },
-): Promise<TokenRow[]> {
+): Promise<ListedToken[]> {
   return sliceOfTokens(queryable, filter, page);
 }
 
@@ -70,7 +71,7 @@ export async function pageOfTokens(
   queryable: Queryable,
   filter: TokenFilter,
   page: NumberedPage,
-): Promise<{ rows: TokenRow[]; total: number }> {
+): Promise<{ rows: ListedToken[]; total: number }> {
   const [total, rows] = await Promise.all([
     countTokens(queryable, filter),
     sliceOfTokens(queryable, filter, sliceOf(page)),
@@ -83,7 +84,7 @@ export async function pageOfTokensInTurn(
   transaction: Queryable,
   filter: TokenFilter,
   page: NumberedPage,
-): Promise<{ rows: TokenRow[]; total: number }> {
+): Promise<{ rows: ListedToken[]; total: number }> {
   const total = await countTokens(transaction, filter);
   return { rows: await sliceOfTokens(transaction, filter, sliceOf(page)), total };
 }

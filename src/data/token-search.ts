@@ -1,4 +1,5 @@
 import type { Queryable } from './database.ts';
+import { LISTED_COLUMNS, type ListedToken } from './listed-tokens.ts';
 import { Parameters } from './token-filters.ts';
 import type { TokenPosition } from './token-lists.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type SearchAccess,
   type TokenCriterion,
 } from './token-tests.ts';
-import { CVC_JOIN, TOKEN_COLUMNS, type TokenRow, UNEXPIRED } from './tokens.ts';
+import { CVC_JOIN, UNEXPIRED } from './tokens.ts';
 
 /** Which tokens a search finds. */
 export interface TokenSearch {
@@ -79,20 +80,20 @@ async function gather(queryable: Queryable, search: TokenSearch, page: SearchPag
     )
     select counted.matches, shown.*
     from counted left join (
-      select ${TOKEN_COLUMNS}
+      select ${LISTED_COLUMNS}
       from page
       cross join lateral (select * from tokens where tenant_id = $1 and token_id = page.token_id limit 1) t ${CVC_JOIN}
     ) shown on true
     order by shown."createdAt" desc, shown.id desc`;
-  const rows = await queryable.run<TokenRow & { id: string | null; matches: number }>({ text }, parameters.values);
+  const rows = await queryable.run<ListedToken & { id: string | null; matches: number }>({ text }, parameters.values);
   return {
     matches: rows[0]!.matches,
-    rows: rows.filter(({ id }) => id !== null).map(({ matches: _, ...row }): TokenRow => row),
+    rows: rows.filter(({ id }) => id !== null).map(({ matches: _, ...row }): ListedToken => row),
   };
 }
 
 /** The page of a search with so many matches that the newest of each alternative are soon met. */
-async function walk(queryable: Queryable, search: TokenSearch, page: SearchPage): Promise<TokenRow[]> {
+async function walk(queryable: Queryable, search: TokenSearch, page: SearchPage): Promise<ListedToken[]> {
   const parameters = new Parameters();
   const conditions = conditionsOf(search, page, parameters);
   const offset = page.offset ?? 0;
@@ -101,13 +102,13 @@ async function walk(queryable: Queryable, search: TokenSearch, page: SearchPage)
     (condition) => `(select t.* from tokens t where ${condition} ${NEWEST_FIRST} limit ${most})`,
   );
   const text = `
-    select ${TOKEN_COLUMNS}
+    select ${LISTED_COLUMNS}
     from (
       select distinct on (t.created_at, t.token_id) t.* from (${newest.join(' union all ')}) t
       ${NEWEST_FIRST} limit ${parameters.add(page.limit)} offset ${parameters.add(offset)}
     ) t ${CVC_JOIN}
     ${NEWEST_FIRST}`;
-  return queryable.run<TokenRow>({ text }, parameters.values);
+  return queryable.run<ListedToken>({ text }, parameters.values);
 }
 
 /**
@@ -118,7 +119,7 @@ export async function searchTokens(
   queryable: Queryable,
   search: TokenSearch,
   page: SearchPage,
-): Promise<{ rows: TokenRow[]; matches: number }> {
+): Promise<{ rows: ListedToken[]; matches: number }> {
   const gathered = await gather(queryable, search, page);
   if (gathered.matches <= page.reach) return gathered;
   return { rows: await walk(queryable, search, page), matches: gathered.matches };

@@ -38,12 +38,15 @@ export interface NewToken extends Omit<TokenRow, 'version' | 'modifiedBy' | 'mod
   cvc: SealedCvc | null;
 }
 
-/** The columns of a TokenRow, of `tokens t` with the cvc that `CVC_JOIN` adds. */
-export const TOKEN_COLUMNS = `
-  t.tenant_id as "tenantId", t.token_id as "id", t.type, t.container, t.data, t.mask, t.metadata,
+/** Those of a TokenRow but data and mask. */
+export const OTHER_TOKEN_COLUMNS = `
+  t.tenant_id as "tenantId", t.token_id as "id", t.type, t.container, t.metadata,
   t.search_indexes as "searchIndexes", t.fingerprint, t.fingerprint_expression as "fingerprintExpression",
   t.expires_at as "expiresAt", t.created_by as "createdBy", t.created_at as "createdAt",
   t.modified_by as "modifiedBy", t.modified_at as "modifiedAt", t.version, c.cvc`;
+
+/** The columns of a TokenRow, of `tokens t` with the cvc that `CVC_JOIN` adds. */
+export const TOKEN_COLUMNS = `t.data, t.mask, ${OTHER_TOKEN_COLUMNS}`;
 
 export const CVC_JOIN = `
   left join token_cvcs c on c.tenant_id = t.tenant_id and c.token_id = t.token_id and c.expires_at > now()`;

@@ -38,7 +38,9 @@ import { createReactorVault } from '../services/reactors/vault.ts';
 import { sessionAccess } from '../services/sessions/access.ts';
 import { createSweeper } from '../services/sweeper.ts';
 import { type BroadReadLimits, createBroadReads } from '../services/tokens/broad-reads.ts';
+import { createLargePages } from '../services/tokens/large-pages.ts';
 import { createTokenVault } from '../services/tokens/vault.ts';
+import { createUpdateTurns } from '../services/update-turns.ts';
 import { startRateLimiter } from './rate-limiter.ts';
 
 export interface ApiOptions {
@@ -131,6 +133,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
 
   const tokens = { database, vault: createTokenVault(sealer, hasher), audit, clock };
   const broadReads = createBroadReads({ database, metrics, limits: options.broadReads });
+  const largePages = createLargePages({ metrics });
   const applications = { database, authentication, audit, clock };
   const reactors = { database, vault: createReactorVault(sealer, hasher), client, audit, clock };
   let baseUrl = '';
@@ -142,12 +145,12 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     headerPrefix: headerPrefixes[0]!,
   };
   const routes = [
-    ...tokenRoutes({ ...tokens, cursors, broadReads }),
+    ...tokenRoutes({ ...tokens, cursors, broadReads, largePages, tokenUpdates: createUpdateTurns('token') }),
     ...applicationRoutes(applications),
     ...applicationKeyRoutes(applications),
     ...sessionRoutes({ database, clock }),
     ...tenantRoutes({ database, authentication, audit }),
-    ...reactorRoutes({ ...reactors, invocation }),
+    ...reactorRoutes({ ...reactors, invocation, reactorUpdates: createUpdateTurns('reactor') }),
     ...logRoutes({ database, cursors }),
     ...permissionRoutes(),
     ...applicationTemplateRoutes(),

@@ -17,6 +17,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ReactorClient } from '../../reactors/client.ts';
 import type { Audit } from '../audit.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
+import { updatedByOthers, type UpdateTurns } from '../update-turns.ts';
 import type { ReactorVault } from './vault.ts';
 
 export interface ReactorParts {
@@ -43,7 +44,7 @@ export interface ReactorPatch {
   application?: { id?: string | null } | null;
 }
 
-/** How often a patch is tried again because another change came first. */
+/** How often a patch is tried because a change by another replica, or a replacement, came first. */
 const ATTEMPTS = 5;
 
 export function noSuchReactor(): DomainError {
@@ -173,19 +174,25 @@ function patched(current: Reactor, patch: ReactorPatch): ReactorInput {
   };
 }
 
-/** Applies a merge patch (RFC 7386). */
-export async function patchReactor(
-  parts: ReactorParts,
-  caller: Caller,
-  id: string,
-  patch: ReactorPatch,
-): Promise<void> {
+async function patchAmongReplicas(parts: ReactorParts, caller: Caller, id: string, patch: ReactorPatch): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const current = await findReactor(parts, caller, id);
     const updated = await replace(parts, caller, current, patched(current, patch), current);
     if (updated !== undefined) return;
   }
-  throw new DomainError('conflict', 'The reactor is being updated by others; try again.');
+  throw updatedByOthers('reactor');
+}
+
+/** Applies a merge patch (RFC 7386). Fails as `updateToken` does where others change the reactor, or `signal` is aborted. */
+export async function patchReactor(
+  parts: ReactorParts & { readonly reactorUpdates: UpdateTurns },
+  caller: Caller,
+  id: string,
+  patch: ReactorPatch,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { tenantId } = caller;
+  await parts.reactorUpdates.run({ tenantId, id }, () => patchAmongReplicas(parts, caller, id, patch), signal);
 }
 
 export async function deleteReactor(parts: ReactorParts, caller: Caller, id: string): Promise<void> {

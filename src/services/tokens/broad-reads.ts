@@ -3,8 +3,8 @@ import type { Database, Queryable } from '../../data/database.ts';
 import { StatementTimeout } from '../../data/failures.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import type { TokenParts } from './create.ts';
-import { Turnstile, type TurnstileLimits, type TurnstileState } from './turnstile.ts';
+import type { PageParts } from './large-pages.ts';
+import { Turnstile, type TurnstileLimits, type TurnstileState } from '../turnstile.ts';
 
 export interface BroadReadLimits extends TurnstileLimits {
   /** How long one of their statements takes, in ms. */
@@ -33,20 +33,27 @@ export interface BroadReads {
   run<Result>(read: BroadRead, work: (on: Queryable) => Promise<Result>): Promise<Result>;
 }
 
-export interface BroadReadParts extends TokenParts {
+export interface BroadReadParts extends PageParts {
   readonly broadReads: BroadReads;
 }
 
 /** The part of the database's connections that broad reads have. */
 const SHARE = 1 / 4;
 
-const LIMITS = { atOnceOfGroup: 2, waiting: 100, waitingOfGroup: 20, waitMs: 5_000, statementMs: 3_000 };
+const LIMITS = { atOnceOfGroup: 2, waiting: 1_000, waitingOfGroup: 200, waitMs: 10_000, statementMs: 3_000 };
 
 function tooBroad({ property, advice }: BroadRead, statementMs: number): DomainError {
   const seconds = statementMs / 1_000;
   return new DomainError('invalid', `This reads too many tokens to be answered within ${seconds} s: ${advice}.`, {
     violations: { [property]: [`must be narrower: ${advice}`] },
   });
+}
+
+function busy(): DomainError {
+  return new DomainError(
+    'unavailable',
+    'Too many searches and lists by metadata are under way: try again later, and send fewer at a time.',
+  );
 }
 
 export function createBroadReads({
@@ -69,7 +76,7 @@ export function createBroadReads({
     gauge.set({ state: 'running' }, running);
     gauge.set({ state: 'waiting' }, waiting);
   };
-  const turnstile = new Turnstile(limits, show);
+  const turnstile = new Turnstile(limits, { busy, onChange: show });
   show(turnstile.state);
 
   return {

@@ -1,20 +1,18 @@
 import type { Queryable } from '../../data/database.ts';
+import type { ListedToken } from '../../data/listed-tokens.ts';
 import { listTokens as listRows, pageOfTokens, pageOfTokensInTurn } from '../../data/token-lists.ts';
 import type { TokenFilter } from '../../data/token-filters.ts';
-import type { TokenRow } from '../../data/tokens.ts';
 import { decideAccess } from '../../domain/access.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { isContainer, normalizeContainer } from '../../domain/containers.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
-import { RequestBudget } from '../../expressions/request-budget.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import type { BroadReadParts } from './broad-reads.ts';
-import type { TokenParts } from './create.ts';
-import { openInSlices } from './open-in-slices.ts';
+import type { PageParts } from './large-pages.ts';
 import { scopesOf } from './scopes.ts';
-import { showToken } from './show.ts';
+import { showPage } from './show-page.ts';
 import { parseFingerprint } from './vault.ts';
 
 /** What narrows a list, as a caller sends it. */
@@ -64,22 +62,26 @@ function readBroadly<Result>(
   return parts.broadReads.run({ tenantId, property: 'metadata', advice: ADVICE, signal }, read);
 }
 
-async function showRows(parts: TokenParts, caller: Caller, rows: readonly TokenRow[]): Promise<ShownToken[]> {
+async function show(
+  parts: PageParts,
+  caller: Caller,
+  listed: readonly ListedToken[],
+  signal: AbortSignal | undefined,
+): Promise<ShownToken[]> {
   const actor = actorOf(caller);
-  const budget = new RequestBudget();
   const [shown] = await Promise.all([
-    // The scopes of the query are those of the same grants, so that every row has a transform; redacting is the net.
-    openInSlices(parts.vault, rows, (token) =>
-      showToken(token, decideAccess(caller, 'token:read', token) ?? 'redact', budget),
-    ),
-    parts.audit.record(rows.map((row) => tokenLogEntry(actor, 'read', row))),
+    // The scopes of the query are those of the same grants, so that every token has a transform, save for a large one
+    // that has been moved since.
+    showPage(parts, listed, (token) => decideAccess(caller, 'token:read', token), signal),
+    parts.audit.record(listed.map((token) => tokenLogEntry(actor, 'read', token))),
   ]);
   return shown;
 }
 
 /**
  * One numbered page, newest first, with the number of tokens that the caller may read. By metadata, throws 'invalid'
- * where the list cannot be read in time, 'unavailable' where too many are under way, and once `signal` is aborted.
+ * where the list cannot be read in time. By metadata, and of large tokens, throws 'unavailable' where too many are under
+ * way, and once `signal` is aborted.
  */
 export async function pageTokens(
   parts: BroadReadParts,
@@ -92,7 +94,7 @@ export async function pageTokens(
   const { rows, total } = isBroad(where)
     ? await readBroadly(parts, where, signal, (on) => pageOfTokensInTurn(on, where, page))
     : await pageOfTokens(parts.database, where, page);
-  return { items: await showRows(parts, caller, rows), totalItems: total };
+  return { items: await show(parts, caller, rows, signal), totalItems: total };
 }
 
 /**
@@ -113,7 +115,7 @@ export async function followTokens(
   const rows = await (isBroad(where) ? readBroadly(parts, where, signal, read) : read(parts.database));
   const { items, last } = cutPage(rows, size);
   return {
-    items: await showRows(parts, caller, items),
+    items: await show(parts, caller, items, signal),
     next: last === undefined ? null : await parts.cursors.encode(tenantId, 'tokens', last),
   };
 }

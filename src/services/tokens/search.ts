@@ -1,19 +1,17 @@
+import type { ListedToken } from '../../data/listed-tokens.ts';
 import { searchTokens, type SearchPage, type TokenSearch } from '../../data/token-search.ts';
 import type { TokenTest } from '../../data/token-tests.ts';
-import type { TokenRow } from '../../data/tokens.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { alternativesOf } from '../../domain/search-alternatives.ts';
 import { parseSearchQuery } from '../../domain/search-query-parser.ts';
 import { SEARCH_LIMITS, type SearchQuery, type SearchTerm } from '../../domain/search-query.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
-import { RequestBudget } from '../../expressions/request-budget.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
 import { actorOf, searchLogEntry, tokenLogEntry } from '../log-entries.ts';
 import type { BroadReadParts } from './broad-reads.ts';
 import type { TokenParts } from './create.ts';
-import { openInSlices } from './open-in-slices.ts';
 import { searchAccessOf, searchTransform } from './search-access.ts';
-import { showToken } from './show.ts';
+import { showPage } from './show-page.ts';
 import { parseFingerprint } from './vault.ts';
 
 const ADVICE =
@@ -50,18 +48,22 @@ function find(
   search: TokenSearch,
   page: SearchPage,
   signal: AbortSignal | undefined,
-): Promise<{ rows: TokenRow[]; matches: number }> {
+): Promise<{ rows: ListedToken[]; matches: number }> {
   const read = { tenantId: search.tenantId, property: 'query', advice: ADVICE, signal };
   return parts.broadReads.run(read, (on) => searchTokens(on, search, page));
 }
 
-async function showFound(parts: TokenParts, caller: Caller, rows: readonly TokenRow[]): Promise<ShownToken[]> {
+async function show(
+  parts: BroadReadParts,
+  caller: Caller,
+  found: readonly ListedToken[],
+  signal: AbortSignal | undefined,
+): Promise<ShownToken[]> {
   const actor = actorOf(caller);
-  const budget = new RequestBudget();
   const [shown] = await Promise.all([
-    openInSlices(parts.vault, rows, (token) => showToken(token, searchTransform(caller, token), budget)),
+    showPage(parts, found, (token) => searchTransform(caller, token), signal),
     // The search itself too: that nothing was found tells as much as a hit.
-    parts.audit.record([searchLogEntry(actor), ...rows.map((row) => tokenLogEntry(actor, 'search', row))]),
+    parts.audit.record([searchLogEntry(actor), ...found.map((token) => tokenLogEntry(actor, 'search', token))]),
   ]);
   return shown;
 }
@@ -82,7 +84,7 @@ export async function pageFoundTokens(
   const { reach } = SEARCH_LIMITS;
   const offset = Math.min((page - 1) * size, reach);
   const found = await find(parts, search, { offset, limit: Math.min(size, reach - offset), reach }, signal);
-  return { items: await showFound(parts, caller, found.rows), totalItems: Math.min(found.matches, reach) };
+  return { items: await show(parts, caller, found.rows, signal), totalItems: Math.min(found.matches, reach) };
 }
 
 /**
@@ -102,7 +104,7 @@ export async function followFoundTokens(
   const { rows } = await find(parts, search, { after, limit: size + 1, reach: FEW }, signal);
   const { items, last } = cutPage(rows, size);
   return {
-    items: await showFound(parts, caller, items),
+    items: await show(parts, caller, items, signal),
     next: last === undefined ? null : await parts.cursors.encode(tenantId, list, last),
   };
 }

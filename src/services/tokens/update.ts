@@ -10,6 +10,7 @@ import type { ShownToken } from '../../domain/shown-token.ts';
 import { splitCvc } from '../../domain/token-types.ts';
 import { TOKEN_LIMITS, type Token } from '../../domain/tokens.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
+import { updatedByOthers, type UpdateTurns } from '../update-turns.ts';
 import type { TokenParts } from './create.ts';
 import { draftToken, type TokenDraft, wholeData } from './draft.ts';
 import type { TokenInput } from './form.ts';
@@ -29,7 +30,7 @@ export interface TokenPatch {
   expires_at?: string | null;
 }
 
-/** How often an update is tried because another one came first: under a second in all. */
+/** How often an update is tried because one of another replica came first: under a second in all. */
 const ATTEMPTS = 25;
 /** Those that collide wait for random times that grow by this, or they would collide again. */
 const SPREAD_MS = 3;
@@ -140,13 +141,7 @@ function setsItsOwnView(caller: Caller, row: TokenRow, patch: TokenPatch): boole
   return 'mask' in patch && decideAccess(caller, 'token:read', row) === undefined;
 }
 
-/**
- * Applies a merge patch to a token and shows the result as the grant of `token:update` does; a patched token obeys
- * every rule that a new one does. Moving it to another container takes the permission on both.
- *
- * Where the update makes it a duplicate of a token that the caller may not read, nothing that was put into it is shown.
- */
-export async function updateToken(
+async function updateAmongReplicas(
   parts: TokenParts,
   caller: Caller,
   id: string,
@@ -157,5 +152,23 @@ export async function updateToken(
     if (shown !== undefined) return shown;
     await delay(Math.random() * SPREAD_MS * attempt);
   }
-  throw new DomainError('conflict', 'The token is being updated by others; try again.');
+  throw updatedByOthers('token');
+}
+
+/**
+ * Applies a merge patch to a token and shows the result as the grant of `token:update` does; a patched token obeys
+ * every rule that a new one does. Moving it to another container takes the permission on both.
+ *
+ * Where the update makes it a duplicate of a token that the caller may not read, nothing that was put into it is shown.
+ * Throws 'conflict' where others update it all the time; 'unavailable' once `signal` is aborted before its turn.
+ */
+export async function updateToken(
+  parts: TokenParts & { readonly tokenUpdates: UpdateTurns },
+  caller: Caller,
+  id: string,
+  patch: TokenPatch,
+  signal?: AbortSignal,
+): Promise<ShownToken> {
+  const { tenantId } = caller;
+  return parts.tokenUpdates.run({ tenantId, id }, () => updateAmongReplicas(parts, caller, id, patch), signal);
 }

@@ -17,6 +17,7 @@ import { createMetrics } from '../../../src/platform/metrics.ts';
 import { createAudit } from '../../../src/services/audit.ts';
 import { createCursors, type Cursors } from '../../../src/services/cursors.ts';
 import { type BroadReadParts, createBroadReads } from '../../../src/services/tokens/broad-reads.ts';
+import { createLargePages } from '../../../src/services/tokens/large-pages.ts';
 import { createTokenVault } from '../../../src/services/tokens/vault.ts';
 import { newTenant } from '../../support/rows.ts';
 import { TENANT } from './rows.ts';
@@ -55,6 +56,7 @@ export async function setSizeStage(): Promise<SizeStage> {
     clock: systemClock,
     cursors: createCursors(hasher),
     broadReads: createBroadReads({ database, metrics: createMetrics(), limits: { statementMs: 600_000 } }),
+    largePages: createLargePages({ metrics: createMetrics() }),
   };
   const all = undo.move();
   return { database, parts, [Symbol.asyncDispose]: () => all.disposeAsync() };

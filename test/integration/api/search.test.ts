@@ -21,7 +21,10 @@ describe('searching tokens', () => {
     application = await vault.application({ tenantId });
   });
 
-  async function create(body: { type?: string } & object = {}, { key } = application): Promise<string> {
+  async function create(
+    body: { type?: string; [property: string]: unknown } = {},
+    { key } = application,
+  ): Promise<string> {
     const answer = await vault.request('POST', '/tokens', {
       key,
       // With a mask, as data that is not shown is not found.

@@ -6,6 +6,7 @@ import { type Answer, startTestVault, type TestApplication, type TestVault } fro
 /** Searches that ask for data wait for this lock, and nothing that reads tokens does. */
 const HOLD = 'begin; lock table token_search_hashes in access exclusive mode';
 const WAITING_OF_TENANT = 5;
+const LONG = { waitMs: 120_000, statementMs: 120_000 };
 
 describe('many searches of one tenant', () => {
   let vault: TestVault;
@@ -16,8 +17,7 @@ describe('many searches of one tenant', () => {
   let sent: Promise<Answer>[];
 
   before(async () => {
-    const limits = { atOnce: 3, waitingOfGroup: WAITING_OF_TENANT, waitMs: 120_000, statementMs: 120_000 };
-    vault = await startTestVault({ broadReads: limits });
+    vault = await startTestVault({ broadReads: { ...LONG, atOnce: 3, waitingOfGroup: WAITING_OF_TENANT } });
     crowd = await vault.application({ tenantId: await vault.tenant() });
     other = await vault.application({ tenantId: await vault.tenant() });
     for (const { key } of [crowd, other]) {

@@ -187,15 +187,16 @@ describe('updating tokens', () => {
   });
 
   it('applies every one of many patches at the same time', async () => {
+    const COUNT = 50;
     const answers = await Promise.all(
-      Array.from({ length: 30 }, (_, index) => patch({ metadata: { [`n${index}`]: 'set' } })),
+      Array.from({ length: COUNT }, (_, index) => patch({ data: { [`n${index}`]: 'set' } })),
     );
-    expect(answers.map(({ status }) => status)).to.deep.equal(Array(30).fill(200));
-    expect(Object.values((await read()).metadata as object).filter((value) => value === 'set')).to.have.length(30);
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(COUNT).fill(200));
+    expect(Object.values((await read()).data as object).filter((value) => value === 'set')).to.have.length(COUNT);
     const updates = await vault.database.run(
       { text: "select from logs where entity_id = $1 and operation = 'update'" },
       [id],
     );
-    expect(updates).to.have.length(30);
+    expect(updates).to.have.length(COUNT);
   });
 });

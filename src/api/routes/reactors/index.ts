@@ -11,6 +11,7 @@ import {
   updateReactor,
 } from '../../../services/reactors/manage.ts';
 import { react, type ReactParts } from '../../../services/reactors/react.ts';
+import type { UpdateTurns } from '../../../services/update-turns.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import { type OffsetQuery, presentOffsetPage } from '../../pagination.ts';
 import { type Route, route } from '../../route.ts';
@@ -33,7 +34,9 @@ const reactorId = pathId('Id of the reactor.');
 const example = schema.REACTOR_EXAMPLE;
 const refusedCode = { description: 'The code does not compile, or exports no function.' };
 
-export function reactorRoutes(parts: ReactorParts & { readonly invocation: ReactParts }): Route[] {
+export function reactorRoutes(
+  parts: ReactorParts & { readonly reactorUpdates: UpdateTurns; readonly invocation: ReactParts },
+): Route[] {
   const check = tokenInputCheck(parts.clock);
   return [
     route<ReactorInput>({
@@ -117,8 +120,8 @@ export function reactorRoutes(parts: ReactorParts & { readonly invocation: React
         example: { name: 'Card brand and country' },
       },
       responses: { 204: noContent, 409: { description: 'Others keep updating the reactor.' }, 422: refusedCode },
-      async handle({ caller, params, body }) {
-        await patchReactor(parts, caller, params['id']!, body);
+      async handle({ caller, params, body, signal }) {
+        await patchReactor(parts, caller, params['id']!, body, signal);
         return { status: 204 };
       },
     }),

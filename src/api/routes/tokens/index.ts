@@ -9,6 +9,7 @@ import { followTokens, pageTokens, type TokenListFilter } from '../../../service
 import { readToken } from '../../../services/tokens/read.ts';
 import { tokenize } from '../../../services/tokens/tokenize.ts';
 import { type TokenPatch, updateToken } from '../../../services/tokens/update.ts';
+import type { UpdateTurns } from '../../../services/update-turns.ts';
 import { type CursorQuery, type OffsetQuery, presentCursorPage, presentOffsetPage } from '../../pagination.ts';
 import { type Route, route } from '../../route.ts';
 import {
@@ -49,7 +50,9 @@ function locationOf(id: string): string {
   return `/tokens/${encodeURIComponent(id)}`;
 }
 
-export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors }): Route[] {
+export function tokenRoutes(
+  parts: BroadReadParts & { readonly cursors: Cursors; readonly tokenUpdates: UpdateTurns },
+): Route[] {
   const { clock } = parts;
   const check = tokenInputCheck(clock);
   return [
@@ -145,8 +148,8 @@ export function tokenRoutes(parts: BroadReadParts & { readonly cursors: Cursors 
         200: { description: 'The token.', schema: schema.token },
         409: { description: 'Others keep updating the token.' },
       },
-      async handle({ caller, params, body }) {
-        const shown = await updateToken(parts, caller, params['id']!, body);
+      async handle({ caller, params, body, signal }) {
+        const shown = await updateToken(parts, caller, params['id']!, body, signal);
         // A copy of plaintext would outlive the token, and a code its retention. A merge patch can be repeated as it
         // is.
         return { status: 200, body: presentToken(shown), unkept: shown.revealed === true };

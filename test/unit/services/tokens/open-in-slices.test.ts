@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import type { Queryable } from '../../../../src/data/database.ts';
+import type { ListedToken } from '../../../../src/data/listed-tokens.ts';
 import type { TokenRow } from '../../../../src/data/tokens.ts';
 import type { Token } from '../../../../src/domain/tokens.ts';
 import { openInSlices } from '../../../../src/services/tokens/open-in-slices.ts';
@@ -6,9 +8,14 @@ import type { TokenVault } from '../../../../src/services/tokens/vault.ts';
 
 const MEGABYTE = 2 ** 20;
 
-/** A row of so many sealed bytes, as far as slices look at it. */
-const row = (id: number, bytes: number): TokenRow =>
-  ({ id: String(id), data: Buffer.alloc(bytes), mask: null }) as never;
+const NO_DATABASE = {
+  run: () => Promise.reject(new Error('nothing is to be read')),
+};
+
+/** A listed token of so many sealed bytes, as far as slices look at it. */
+const listed = (id: number, bytes: number): ListedToken => ({ id: String(id), data: Buffer.alloc(0), bytes }) as never;
+/** One whose sealed bytes were left out. */
+const left = (id: number, bytes: number): ListedToken => ({ ...listed(id, bytes), data: null });
 
 /** A vault that opens rows into tokens of the same id, and remembers how many it was given at a time. */
 function countingVault(): { vault: TokenVault; opened: number[] } {
@@ -20,6 +27,18 @@ function countingVault(): { vault: TokenVault; opened: number[] } {
   return { vault: { open } as TokenVault, opened };
 }
 
+/** A database that has these tokens, in no particular order, and remembers how many were read at a time. */
+function readingDatabase(ids: readonly number[]): { database: Queryable; read: number[] } {
+  const read: number[] = [];
+  const has = ids.map(String);
+  const run = <Row>(_: unknown, [, wanted]: readonly unknown[] = []): Promise<Row[]> => {
+    read.push((wanted as string[]).length);
+    const found = (wanted as string[]).filter((id) => has.includes(id)).reverse();
+    return Promise.resolve(found.map((id) => ({ id, data: Buffer.alloc(0) }) as Row));
+  };
+  return { database: { run }, read };
+}
+
 describe('opening in slices', () => {
   for (const [what, sizes, slices] of [
     ['nothing', [], []],
@@ -29,11 +48,32 @@ describe('opening in slices', () => {
   ] as const) {
     it(`opens ${what}, in order`, async () => {
       const { vault, opened } = countingVault();
-      const rows = sizes.map((bytes, index) => row(index, bytes));
-      expect(await openInSlices(vault, rows, ({ id }) => Number(id))).to.deep.equal(sizes.map((_, index) => index));
+      const page = sizes.map((bytes, index) => listed(index, bytes));
+      const shown = await openInSlices({ database: NO_DATABASE, vault }, page, ({ id }) => Number(id));
+      expect(shown).to.deep.equal(sizes.map((_, index) => index));
       expect(opened).to.deep.equal(slices);
     });
   }
+
+  it('reads what was left out slice by slice, and without what is gone', async () => {
+    const { vault, opened } = countingVault();
+    const { database, read } = readingDatabase([0, 1, 3, 5]);
+    const page = [
+      ...[left(0, MEGABYTE), left(1, MEGABYTE), left(2, 20_000), listed(3, 10), left(4, MEGABYTE)],
+      ...[left(5, 2 * MEGABYTE), listed(6, 10)],
+    ];
+    const shown = await openInSlices({ database, vault }, page, ({ id }) => Number(id));
+    expect(shown).to.deep.equal([0, 1, 3, 5, 6]);
+    expect(read).to.deep.equal([2, 3]);
+    expect(opened).to.deep.equal([2, 2, 1]);
+  });
+
+  it('leaves out of what nothing is made', async () => {
+    const page = [listed(0, 10), listed(1, 10)];
+    const even = ({ id }: Token) => (Number(id) % 2 === 0 ? id : undefined);
+    const parts = { database: NO_DATABASE, vault: countingVault().vault };
+    expect(await openInSlices(parts, page, even)).to.deep.equal(['0']);
+  });
 
   it('lets others have the event loop in between', async () => {
     const { vault } = countingVault();
@@ -45,8 +85,8 @@ describe('opening in slices', () => {
     };
     setImmediate(other);
     await openInSlices(
-      vault,
-      Array.from({ length: 6 }, (_, index) => row(index, 2 * MEGABYTE)),
+      { database: NO_DATABASE, vault },
+      Array.from({ length: 6 }, (_, index) => listed(index, 2 * MEGABYTE)),
       () => undefined,
     );
     over = true;

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { DomainError } from '../../../../src/domain/errors.ts';
-import { Turnstile, type TurnstileLimits } from '../../../../src/services/tokens/turnstile.ts';
+import { DomainError } from '../../../src/domain/errors.ts';
+import { Turnstile, type TurnstileLimits } from '../../../src/services/turnstile.ts';
 
 const LIMITS: TurnstileLimits = { atOnce: 2, atOnceOfGroup: 1, waiting: 4, waitingOfGroup: 3, waitMs: 60_000 };
+const busy = (): DomainError => new DomainError('unavailable', 'Too many.');
 
 /** Work that is under way until it is ended. */
 interface Held {
@@ -42,7 +43,7 @@ describe('a turnstile', () => {
   }
 
   it('lets in as many as may be under way, of one group and in all', async () => {
-    const turnstile = new Turnstile(LIMITS);
+    const turnstile = new Turnstile(LIMITS, { busy });
     const [a1, a2, b1, c1] = [
       enter(turnstile, 'a', 'a1'),
       enter(turnstile, 'a', 'a2'),
@@ -61,7 +62,7 @@ describe('a turnstile', () => {
   });
 
   it('lets in who came first of a group, and the groups by turns', async () => {
-    const turnstile = new Turnstile({ ...LIMITS, atOnce: 1 });
+    const turnstile = new Turnstile({ ...LIMITS, atOnce: 1 }, { busy });
     const those = ['a0', 'a1', 'a2', 'a3', 'b1'].map((name) => enter(turnstile, name[0]!, name));
     for (const held of [those[0]!, those[1]!]) await end(held);
     those.push(enter(turnstile, 'b', 'b2'));
@@ -70,7 +71,7 @@ describe('a turnstile', () => {
   });
 
   it('refuses who finds too many waiting, of its group or in all', async () => {
-    const turnstile = new Turnstile({ ...LIMITS, atOnce: 1 });
+    const turnstile = new Turnstile({ ...LIMITS, atOnce: 1 }, { busy });
     const those = ['a0', 'a1', 'a2', 'a3'].map((name) => enter(turnstile, 'a', name));
     await expectRefused(enter(turnstile, 'a', 'a4'), /Too many/);
     those.push(enter(turnstile, 'b', 'b1'));
@@ -82,7 +83,7 @@ describe('a turnstile', () => {
   });
 
   it('refuses who has waited too long', async () => {
-    const turnstile = new Turnstile({ ...LIMITS, waitMs: 1 });
+    const turnstile = new Turnstile({ ...LIMITS, waitMs: 1 }, { busy });
     const first = enter(turnstile, 'a', 'a1');
     await expectRefused(enter(turnstile, 'a', 'a2'), /Too many/);
     expect(turnstile.state).to.deep.equal({ running: 1, waiting: 0 });
@@ -91,7 +92,7 @@ describe('a turnstile', () => {
   });
 
   it('forgets who goes away', async () => {
-    const turnstile = new Turnstile(LIMITS);
+    const turnstile = new Turnstile(LIMITS, { busy });
     const departure = new AbortController();
     const first = enter(turnstile, 'a', 'a1');
     const left = enter(turnstile, 'a', 'a2', departure.signal);
@@ -106,7 +107,7 @@ describe('a turnstile', () => {
   });
 
   it('lets the next one in where work fails, and hands on the failure', async () => {
-    const turnstile = new Turnstile(LIMITS);
+    const turnstile = new Turnstile(LIMITS, { busy });
     const failing = turnstile.pass('a', () => Promise.reject(new Error('fails')));
     const next = enter(turnstile, 'a', 'a1');
     expect(await failing.catch((error: Error) => error.message)).to.equal('fails');
@@ -116,7 +117,10 @@ describe('a turnstile', () => {
 
   it('tells of each change', async () => {
     const states: string[] = [];
-    const turnstile = new Turnstile(LIMITS, ({ running, waiting }) => states.push(`${running} ${waiting}`));
+    const turnstile = new Turnstile(LIMITS, {
+      busy,
+      onChange: ({ running, waiting }) => states.push(`${running} ${waiting}`),
+    });
     const [first, second] = [enter(turnstile, 'a', 'a1'), enter(turnstile, 'a', 'a2')];
     await end(first);
     await end(second);

@@ -1,4 +1,4 @@
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError } from '../domain/errors.ts';
 
 export interface TurnstileLimits {
   /** Pieces of work under way at a time: in all, and of one group. */
@@ -17,22 +17,28 @@ export interface TurnstileState {
   readonly waiting: number;
 }
 
+export interface TurnstileOptions {
+  /** How one is refused that cannot wait, or has waited too long. */
+  readonly busy: () => DomainError;
+  readonly onChange?: (state: TurnstileState) => void;
+}
+
 /**
  * Lets work through a few at a time, so that what it takes up leaves room for everything else. Whoever waits is let in
  * in the order of arrival within a group, and the groups take turns.
  */
 export class Turnstile {
   readonly #limits: TurnstileLimits;
-  readonly #onChange: (state: TurnstileState) => void;
+  readonly #options: TurnstileOptions;
   /** Work under way by group; without the groups that have none. */
   readonly #running = new Map<string, number>();
   /** Those who wait, by group, each let in by a call; the group whose turn it is comes first. */
   readonly #queues = new Map<string, (() => void)[]>();
   #state: TurnstileState = { running: 0, waiting: 0 };
 
-  constructor(limits: TurnstileLimits, onChange: (state: TurnstileState) => void = () => undefined) {
+  constructor(limits: TurnstileLimits, options: TurnstileOptions) {
     this.#limits = limits;
-    this.#onChange = onChange;
+    this.#options = options;
   }
 
   get state(): TurnstileState {
@@ -40,8 +46,8 @@ export class Turnstile {
   }
 
   /**
-   * What `work` gives, once it is its turn. Throws 'unavailable', and does not begin it, where too many wait already,
-   * where the wait takes too long, and where `signal` is aborted first.
+   * What `work` gives, once it is its turn. Throws what `busy` gives, and does not begin it, where too many wait
+   * already and where the wait takes too long; 'unavailable' where `signal` is aborted first.
    */
   async pass<Result>(group: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     if (signal?.aborted === true) throw gone();
@@ -61,7 +67,7 @@ export class Turnstile {
 
   #change(running: number, waiting: number): void {
     this.#state = { running: this.#state.running + running, waiting: this.#state.waiting + waiting };
-    this.#onChange(this.#state);
+    this.#options.onChange?.(this.#state);
   }
 
   #admit(group: string): void {
@@ -95,7 +101,7 @@ export class Turnstile {
   async #wait(group: string, signal: AbortSignal | undefined): Promise<void> {
     const queue = this.#queues.get(group) ?? [];
     const { waiting, waitingOfGroup, waitMs } = this.#limits;
-    if (this.#state.waiting >= waiting || queue.length >= waitingOfGroup) throw busy();
+    if (this.#state.waiting >= waiting || queue.length >= waitingOfGroup) throw this.#options.busy();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     queue.push(resolve);
     this.#queues.set(group, queue);
@@ -106,7 +112,7 @@ export class Turnstile {
       reject(reason);
     };
     const depart = (): void => leave(gone());
-    const timer = setTimeout(() => leave(busy()), waitMs);
+    const timer = setTimeout(() => leave(this.#options.busy()), waitMs);
     signal?.addEventListener('abort', depart);
     try {
       await promise;
@@ -125,13 +131,6 @@ export class Turnstile {
     if (queue.length === 0) this.#queues.delete(group);
     this.#change(0, -1);
   }
-}
-
-function busy(): DomainError {
-  return new DomainError(
-    'unavailable',
-    'Too many searches and lists by metadata are under way: try again later, and send fewer at a time.',
-  );
 }
 
 function gone(): DomainError {

@@ -1,0 +1,52 @@
+import { DomainError } from '../../domain/errors.ts';
+import type { Metrics } from '../../platform/metrics.ts';
+import { Turnstile, type TurnstileLimits, type TurnstileState } from '../turnstile.ts';
+import type { TokenParts } from './create.ts';
+
+/**
+ * Pages with large tokens, 100 MB at most: few are read, opened and held at a time, so that the memory that they take
+ * is bounded and everybody else is served in between. Pages of small tokens need no turn.
+ */
+export interface LargePages {
+  /**
+   * What `work` gives, once it is its turn. Throws 'unavailable' where too many wait, where the wait takes too long and
+   * where `signal` is aborted before.
+   */
+  run<Result>(tenantId: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
+}
+
+export interface PageParts extends TokenParts {
+  readonly largePages: LargePages;
+}
+
+// The rate limits let a hundred lists of one application come at once, each of which may take a second: all are to be
+// answered.
+const LIMITS: TurnstileLimits = { atOnce: 2, atOnceOfGroup: 1, waiting: 1_000, waitingOfGroup: 200, waitMs: 30_000 };
+
+function busy(): DomainError {
+  return new DomainError(
+    'unavailable',
+    'Too many pages of large tokens are under way: try again later, and ask for fewer at a time, or for smaller ones.',
+  );
+}
+
+export function createLargePages({
+  metrics,
+  limits = {},
+}: {
+  readonly metrics: Metrics;
+  readonly limits?: Partial<TurnstileLimits> | undefined;
+}): LargePages {
+  const gauge = metrics.gauge({
+    name: 'large_pages',
+    help: 'Pages with large tokens that are being read and opened, and that wait for their turn.',
+    labels: ['state'],
+  });
+  const show = ({ running, waiting }: TurnstileState): void => {
+    gauge.set({ state: 'running' }, running);
+    gauge.set({ state: 'waiting' }, waiting);
+  };
+  const turnstile = new Turnstile({ ...LIMITS, ...limits }, { busy, onChange: show });
+  show(turnstile.state);
+  return { run: (tenantId, work, signal) => turnstile.pass(tenantId, work, signal) };
+}
