@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { renderInSlices } from './render-in-slices.ts';
 import type { ApiReply } from './route.ts';
 import type { ApiContext } from './state.ts';
 
@@ -7,6 +9,8 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent where the answer has no body. */
   readonly body?: string;
+  /** The body of a long page, in UTF-8. */
+  readonly pieces?: readonly Buffer[];
   readonly unkept?: boolean;
 }
 
@@ -14,17 +18,27 @@ export interface Answer {
 export const UNSTORED = { 'Cache-Control': 'no-store' };
 
 /** Strips a reply of what its schema does not name, and writes it out. */
-export function renderAnswer(reply: ApiReply, filters: ReadonlyMap<number, (answer: unknown) => void>): Answer {
-  const { status, body, headers = {}, contentType = 'application/json', verbatim, unkept } = reply;
+export async function renderAnswer(
+  reply: ApiReply,
+  filters: ReadonlyMap<number, (answer: unknown) => void>,
+): Promise<Answer> {
+  const { status, body, page, headers = {}, contentType = 'application/json', verbatim, unkept } = reply;
+  if (page !== undefined) {
+    filters.get(status)?.(page);
+    const rendered = await renderInSlices(page);
+    const content = typeof rendered === 'string' ? { body: rendered } : { pieces: rendered };
+    return { status, headers: { ...headers, 'Content-Type': contentType }, ...content, unkept: true };
+  }
   if (body === undefined) return { status, headers };
   if (!verbatim) filters.get(status)?.(body);
   const text = typeof body === 'string' && !contentType.includes('json') ? body : JSON.stringify(body);
   return { status, headers: { ...headers, 'Content-Type': contentType }, body: text, ...(unkept ? { unkept } : {}) };
 }
 
-export function sendAnswer(ctx: ApiContext, { status, headers, body }: Answer): void {
+export function sendAnswer(ctx: ApiContext, { status, headers, body, pieces }: Answer): void {
   ctx.status = status;
-  ctx.body = body ?? null;
+  ctx.body = pieces === undefined ? (body ?? null) : Readable.from(pieces);
+  if (pieces !== undefined) ctx.length = pieces.reduce((sum, { length }) => sum + length, 0);
   // Koa makes an answer without a body a 204.
   ctx.status = status;
   ctx.set({ ...UNSTORED, ...headers });

@@ -130,6 +130,7 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     const violations = new ViolationCollector();
     guardJson(query as JsonObject, violations);
     violations.collect(() => checkQuery(query));
+    route.refineQuery?.(query, violations);
     const readBody = await outcomeOf(
       route.body ? readJsonBody(ctx, route.body.contentType, violations, bodyNames) : Promise.resolve(undefined),
     );

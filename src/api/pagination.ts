@@ -1,3 +1,5 @@
+import type { PresentedPage } from './render-in-slices.ts';
+
 /** One page of a list that is addressed by number. */
 export interface OffsetPage<T> {
   items: T[];
@@ -15,7 +17,11 @@ export interface CursorQuery {
 }
 
 /** The offset envelope (interface, section 2.8). */
-export function presentOffsetPage<T>(page: OffsetPage<T>, query: OffsetQuery, present: (item: T) => object): object {
+export function presentOffsetPage<T>(
+  page: OffsetPage<T>,
+  query: OffsetQuery,
+  present: (item: T) => object,
+): PresentedPage {
   return {
     pagination: {
       total_items: page.totalItems,
@@ -34,7 +40,11 @@ export interface CursorPage<T> {
 }
 
 /** The cursor envelope (interface, section 2.8). */
-export function presentCursorPage<T>(page: CursorPage<T>, query: CursorQuery, present: (item: T) => object): object {
+export function presentCursorPage<T>(
+  page: CursorPage<T>,
+  query: CursorQuery,
+  present: (item: T) => object,
+): PresentedPage {
   return {
     pagination: { ...(page.next === null ? {} : { next: page.next }), page_size: query.size },
     data: page.items.map(present),

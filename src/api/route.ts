@@ -4,6 +4,7 @@ import type { ViolationCollector } from '../domain/errors.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { Permission } from '../domain/permissions.ts';
 import type { Deprecation } from './deprecation.ts';
+import type { PresentedPage } from './render-in-slices.ts';
 
 /** A JSON Schema (2020-12), as the validator and the OpenAPI document both read it. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -58,6 +59,8 @@ export interface ApiRequest<Body = unknown, Query = Record<string, unknown>> {
 export interface ApiReply {
   readonly status: number;
   readonly body?: Json | object;
+  /** In the place of a body, where it may be of many megabytes. No idempotency key makes it be kept. */
+  readonly page?: PresentedPage;
   readonly headers?: Readonly<Record<string, string>>;
   readonly contentType?: string;
   /** The answer is a reactor's own: no schema of ours strips it. */
@@ -99,6 +102,8 @@ export interface Route {
    */
   readonly safe?: true;
   readonly parameters?: readonly Parameter[];
+  /** Records what the schemas of the query's parameters do not say. Texts that they find no number in stay texts. */
+  readonly refineQuery?: (query: Readonly<Record<string, unknown>>, violations: ViolationCollector) => void;
   readonly body?: RequestBody;
   /** By status; those that authentication, permission and schemas lead to need no mention. */
   readonly responses: Readonly<Record<number, ResponseDefinition>>;

@@ -62,13 +62,14 @@ export interface ApplicationFilter {
   tenantId: string;
   /** Undefined or empty: any. */
   ids?: readonly string[];
-  type?: ApplicationType;
+  /** Undefined or empty: any. */
+  types?: readonly ApplicationType[];
 }
 
 const IN_FILTER = `
   a.tenant_id = $1 and ${UNEXPIRED}
       and (cardinality($2::uuid[]) = 0 or a.application_id = any ($2::uuid[]))
-      and ($3::text is null or a.type = $3)`;
+      and (cardinality($3::text[]) = 0 or a.type = any ($3::text[]))`;
 
 const LIST: Statement = {
   name: 'list-applications',
@@ -90,7 +91,7 @@ export async function pageOfApplications(
   filter: ApplicationFilter,
   { page, size }: { page: number; size: number },
 ): Promise<{ rows: ApplicationRow[]; total: number }> {
-  const values = [filter.tenantId, filter.ids ?? [], filter.type ?? null];
+  const values = [filter.tenantId, filter.ids ?? [], filter.types ?? []];
   const [rows, totals] = await Promise.all([
     queryable.run<ApplicationRow>(LIST, [...values, size, (page - 1) * size]),
     queryable.run<{ total: number }>(COUNT, values),

@@ -1,7 +1,8 @@
 import type { AccessRule } from './access.ts';
 import { APPLICATION_LIMITS, type ApplicationType } from './applications.ts';
-import { isContainer, normalizeContainer } from './containers.ts';
+import { CONTAINER_FORM, isContainer, normalizeContainer } from './containers.ts';
 import type { ViolationCollector } from './errors.ts';
+import { isJsonObject, type Json } from './json.ts';
 import { isPermission, mayHold, type Permission } from './permissions.ts';
 
 /** Access as a caller wrote it: of the right JSON types, not yet checked against the rules of access. */
@@ -25,14 +26,28 @@ function checkPermissions(
   if (new Set(permissions).size < permissions.length) violations.add(path, 'must not name a permission twice');
 }
 
-function checkScope(rule: RequestedAccess['rules'][number], path: string, violations: ViolationCollector): void {
-  if ((rule.container === undefined) === (rule.conditions === undefined)) {
+/** What a rule is scoped to, of whatever shape. */
+interface Scope {
+  readonly container?: unknown;
+  readonly conditions?: unknown;
+}
+
+function checkScope({ container, conditions }: Scope, path: string, violations: ViolationCollector): void {
+  if ((container === undefined) === (conditions === undefined)) {
     violations.add(path, 'must have either container or conditions');
   }
-  if (rule.container !== undefined && !isContainer(normalizeContainer(rule.container))) {
-    violations.add(`${path}.container`, 'must be a path such as /pci/high/ that begins and ends with a slash');
+  if (typeof container === 'string' && !isContainer(normalizeContainer(container))) {
+    violations.add(`${path}.container`, CONTAINER_FORM);
   }
-  if (rule.conditions?.length === 0) violations.add(`${path}.conditions`, 'must not be empty');
+  if (Array.isArray(conditions) && conditions.length === 0) violations.add(`${path}.conditions`, 'must not be empty');
+}
+
+/** Records what is wrong with the scopes of rules, whatever else may be: for rules that are not sound in shape. */
+export function checkRuleScopes(rules: Json | undefined, violations: ViolationCollector): void {
+  if (!Array.isArray(rules)) return;
+  rules.forEach((rule, index) => {
+    if (isJsonObject(rule)) checkScope(rule, `rules[${index}]`, violations);
+  });
 }
 
 /**

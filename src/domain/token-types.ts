@@ -22,7 +22,7 @@ function validateString(
   rules: [holds: (text: string) => boolean, message: string][],
 ): void {
   if (typeof data !== 'string') {
-    violations.add(path, 'must be a string');
+    violations.add(path, data === undefined ? 'is required' : 'must be a string');
     return;
   }
   const broken = rules.find(([holds]) => !holds(data));

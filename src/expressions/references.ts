@@ -1,4 +1,4 @@
-import { ViolationCollector } from '../domain/errors.ts';
+import type { ViolationCollector } from '../domain/errors.ts';
 import type { Json } from '../domain/json.ts';
 import { ExpressionFault } from './fault.ts';
 import { Budget } from './limits.ts';
@@ -40,13 +40,12 @@ const TOKEN_ID = /^[^#/\\+?[\]|&=%<>{}^]{3,400}$/;
 const HEAD = /^(?:(token|config):)?\s*([^]*)$/;
 
 /**
- * Lists the tokens and configuration values that `template`, which lies at `path` in its body, needs. Throws 'invalid'
- * with every syntax fault found.
+ * Lists the tokens and configuration values that `template`, which lies at `path` in its body, needs, and records every
+ * syntax fault.
  */
-export function findReferences(template: Json, path = ''): References {
+export function findReferences(template: Json, violations: ViolationCollector, path = ''): References {
   const tokens = new Map<string, string[]>();
   const configuration = new Map<string, string[]>();
-  const violations = new ViolationCollector();
   const budget = new Budget();
   visitStrings(template, path, violations, (text, at) =>
     visitExpressions(text, 'reference', budget, (expression) => {
@@ -54,7 +53,6 @@ export function findReferences(template: Json, path = ''): References {
       addPath(kind === 'config' ? configuration : tokens, name, at());
     }),
   );
-  violations.throwIfAny();
   return { tokens, configuration };
 }
 

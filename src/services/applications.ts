@@ -98,7 +98,7 @@ export async function readApplication(
 export async function pageApplications(
   { database, audit }: ApplicationParts,
   caller: Caller,
-  filter: { ids?: string[]; type?: ApplicationType },
+  filter: { ids?: string[]; types?: ApplicationType[] },
   page: { page: number; size: number },
 ): Promise<{ items: ApplicationWithKeys[]; totalItems: number }> {
   const { tenantId } = caller;

@@ -25,6 +25,11 @@ function readDate(text: string | undefined, path: string, violations: ViolationC
   return instant;
 }
 
+/** The time that a filter asks for, from its start to before its end. Records dates that cannot be read. */
+export function readPeriod({ start_date: start, end_date: end }: LogFilter, violations: ViolationCollector) {
+  return { from: readDate(start, 'start_date', violations), until: readDate(end, 'end_date', violations) };
+}
+
 /**
  * The tenant's log after a cursor, newest first, as far back as the tenant's log retention reaches. `page` counts pages
  * from the cursor, or from the newest entry; entries written meanwhile move those of pages without a cursor.
@@ -37,8 +42,7 @@ export async function followLogs(
 ): Promise<{ items: LogEntry[]; next: string | null }> {
   const { tenantId, quotas } = caller;
   const violations = new ViolationCollector();
-  const from = readDate(filter.start_date, 'start_date', violations);
-  const until = readDate(filter.end_date, 'end_date', violations);
+  const { from, until } = readPeriod(filter, violations);
   violations.throwIfAny();
   const after = start === undefined ? undefined : await cursors.decode(tenantId, 'logs', start);
   const entries = await listLogs(database, {

@@ -1,7 +1,6 @@
 import { invalid } from '../../domain/errors.ts';
 import type { Route } from '../route.ts';
 import type { ApiContext } from '../state.ts';
-import { readPrefixedHeader } from './headers.ts';
 
 /** Name of the header, behind its prefix. */
 export const IDEMPOTENCY_KEY = 'IDEMPOTENCY-KEY';
@@ -19,14 +18,23 @@ export function isIdempotent({ method, safe }: Pick<Route, 'method' | 'safe'>): 
   return REPEATED_METHODS.includes(method) && !safe;
 }
 
+/** The header under the first prefix under which it was sent, be it empty. */
+function readHeader({ headers }: ApiContext, prefixes: readonly string[]) {
+  for (const prefix of prefixes) {
+    const name = `${prefix}-${IDEMPOTENCY_KEY}`;
+    const value = headers[name.toLowerCase()];
+    if (value !== undefined) return { name, value: String(value) };
+  }
+  return undefined;
+}
+
 /**
  * The idempotency key of a request, where it has one and its operation heeds it; throws 'invalid', naming the header.
  */
 export function readIdempotencyKey(ctx: ApiContext, route: Route, prefixes: readonly string[]): string | undefined {
-  const header = isIdempotent(route) ? readPrefixedHeader(ctx, prefixes, IDEMPOTENCY_KEY) : undefined;
+  const header = isIdempotent(route) ? readHeader(ctx, prefixes) : undefined;
   if (header !== undefined && !FORM.test(header.value)) {
-    const name = `${header.prefix}-${IDEMPOTENCY_KEY}`;
-    throw invalid(name, `must be 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`);
+    throw invalid(header.name, `must be 1 to ${IDEMPOTENCY_KEY_LENGTH} printable ASCII characters`);
   }
   return header?.value;
 }

@@ -35,7 +35,11 @@ export function describeViolation(error: ErrorObject): { path: string; message: 
       return { path, message: `must be ${types.join(' or ')}` };
     }
     case 'enum':
-      return { path, message: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` };
+      // `true` and "true" are one in words.
+      return {
+        path,
+        message: `must be one of ${[...new Set((params['allowedValues'] as unknown[]).map(String))].join(', ')}`,
+      };
     case 'format':
       return { path, message: `must be ${FORMAT_NAMES[String(params['format'])] ?? String(params['format'])}` };
     case 'minLength':

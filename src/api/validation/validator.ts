@@ -7,20 +7,15 @@ import { describeViolation } from './messages.ts';
 
 const formats = addFormats.default;
 
-function createAjv(options: { coerceTypes?: 'array'; removeAdditional?: true; allErrors: boolean }): Ajv2020 {
-  const ajv = new Ajv2020({
-    ...options,
-    useDefaults: options.coerceTypes !== undefined,
-    strict: true,
-    strictTypes: false,
-  });
+function createAjv(options: { useDefaults?: true; removeAdditional?: true; allErrors: boolean }): Ajv2020 {
+  const ajv = new Ajv2020({ ...options, strict: true, strictTypes: false });
   formats(ajv, ['uuid', 'date-time', 'uri']);
   return ajv;
 }
 
 const bodies = createAjv({ allErrors: true });
 const firstFaults = createAjv({ allErrors: false });
-const queries = createAjv({ allErrors: true, coerceTypes: 'array' });
+const queries = createAjv({ allErrors: true, useDefaults: true });
 const answers = createAjv({ allErrors: false, removeAdditional: true });
 
 /** Checks values of a schema; throws one 'invalid' error that names every violation. */
@@ -54,7 +49,7 @@ function isLarge(body: unknown, schema: Schema): boolean {
 }
 
 /**
- * Checks a JSON body as it is. `refine` adds what a schema cannot say, over the members in which it found no fault.
+ * Checks a JSON body as it is. `refine` adds what a schema cannot say, over the members that are sound in shape.
  */
 export function compileBodyCheck(schema: Schema, refine?: Refine): Check {
   const findFirst = firstFaults.compile(schema);
@@ -66,21 +61,33 @@ export function compileBodyCheck(schema: Schema, refine?: Refine): Check {
     findAll(value);
     const errors = findAll.errors ?? [];
     throwFaults(errors, (violations) => {
-      if (refine && isJsonObject(value)) refine(soundMembers(value, errors), violations);
+      if (refine && isJsonObject(value)) refine(soundMembers(value, errors), violations, value);
     });
   };
 }
 
-/** The members of a body in which its schema found no fault. */
+/** The members of a body in which its schema found no fault, and lists that are just too long. */
 function soundMembers(body: JsonObject, errors: readonly ErrorObject[]): JsonObject {
-  const faulty = new Set(errors.map(({ instancePath }) => instancePath.split('/')[1]));
+  const faults = errors.filter(({ keyword }) => keyword !== 'maxItems');
+  const faulty = new Set(faults.map(({ instancePath }) => instancePath.split('/')[1]));
   return Object.fromEntries(Object.entries(body).filter(([name]) => !faulty.has(name)));
 }
 
-/** Checks query parameters, turning their texts into the schema's types and filling in its defaults in place. */
+const DECIMAL = /^-?\d+$/;
+
+/** The integers of a query as numbers, in place. Other spellings that JavaScript knows, such as 1e2, stay texts. */
+function readIntegers(query: Record<string, unknown>, properties: Record<string, Schema>): void {
+  for (const [name, { type }] of Object.entries(properties)) {
+    const text = query[name];
+    if (type === 'integer' && typeof text === 'string' && DECIMAL.test(text)) query[name] = Number(text);
+  }
+}
+
+/** Checks query parameters, turning texts of integers into numbers and filling in the schema's defaults in place. */
 export function compileQueryCheck(schema: Schema): Check {
   const validate = queries.compile(schema);
   return (query) => {
+    readIntegers(query as Record<string, unknown>, schema['properties'] as Record<string, Schema>);
     if (!validate(query)) throwFaults(validate.errors ?? [], () => undefined);
   };
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../data/database.ts';
 import { getReactor } from '../../data/reactors.ts';
 import { generateApplicationKey } from '../../domain/application-keys.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { DomainError } from '../../domain/errors.ts';
+import { DomainError, ViolationCollector } from '../../domain/errors.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import { REACTOR_LIMITS, type Reactor } from '../../domain/reactors.ts';
 import { findReferences, resolveReferences } from '../../expressions/references.ts';
@@ -60,9 +60,11 @@ async function resolveArguments(
   args: JsonObject,
   render: RenderToken,
 ): Promise<Json> {
-  const { tokens: named } = findReferences(args, 'args');
+  const violations = new ViolationCollector();
+  const { tokens: named } = findReferences(args, violations, 'args');
   const tokens = await resolveTokens(parts.tokens, caller, {
     named,
+    violations,
     path: 'args',
     permission: 'token:use',
     operation: 'use',

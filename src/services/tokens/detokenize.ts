@@ -55,13 +55,11 @@ function namedInList(ids: readonly string[]): NamedAt {
   return paths;
 }
 
-function namedInTemplate(body: JsonObject): NamedAt {
-  const { tokens, configuration } = findReferences(body);
-  const violations = new ViolationCollector();
+function namedInTemplate(body: JsonObject, violations: ViolationCollector): NamedAt {
+  const { tokens, configuration } = findReferences(body, violations);
   for (const path of [...configuration.values()].flat()) {
     violations.add(path, 'must not name configuration: only reactors and proxies have any');
   }
-  violations.throwIfAny();
   return tokens;
 }
 
@@ -87,8 +85,10 @@ export async function detokenize(
   render: RenderToken,
 ): Promise<Json> {
   const listed = listedIds(body);
+  const violations = new ViolationCollector();
   const tokens = await resolveTokens(parts, caller, {
-    named: listed === undefined ? namedInTemplate(body) : namedInList(listed),
+    named: listed === undefined ? namedInTemplate(body, violations) : namedInList(listed),
+    violations,
     path: '',
     permission: 'token:read',
     operation: 'detokenize',

@@ -1,4 +1,4 @@
-import { CONTAINER_LENGTH, isContainer, normalizeContainer } from '../../domain/containers.ts';
+import { CONTAINER_FORM, isContainer, normalizeContainer } from '../../domain/containers.ts';
 import type { ViolationCollector } from '../../domain/errors.ts';
 import { INSTANT_FORMATS, parseInstant } from '../../domain/instants.ts';
 import type { Json } from '../../domain/json.ts';
@@ -39,11 +39,14 @@ export function requestedContainer({ containers, privacy = {} }: Partial<TokenIn
   return container === undefined ? undefined : normalizeContainer(container);
 }
 
-function checkContainer(input: Partial<TokenInput>, path: string, violations: ViolationCollector): void {
-  const container = requestedContainer(input);
-  if (container === undefined || isContainer(container)) return;
-  const field = input.containers?.[0] === undefined ? 'privacy' : 'containers[0]';
-  violations.add(childPath(path, field), `must be a path such as /pci/high/ of at most ${CONTAINER_LENGTH} characters`);
+function checkContainers(input: Partial<TokenInput>, path: string, violations: ViolationCollector): void {
+  const { containers = [] } = input;
+  const check = (container: string | undefined, field: string) => {
+    if (container === undefined || isContainer(normalizeContainer(container))) return;
+    violations.add(childPath(path, field), CONTAINER_FORM);
+  };
+  if (containers.length === 0) check(requestedContainer(input), 'privacy');
+  containers.forEach((container, index) => check(container, `containers[${index}]`));
 }
 
 function checkExpiry(text: string, now: number, path: string, violations: ViolationCollector): void {
@@ -71,7 +74,7 @@ export function checkTokenForm(input: Partial<TokenInput>, context: FormContext,
     TOKEN_TYPES[type].validate(data, at('data'), violations);
   }
   if (id !== undefined) checkId(id, at('id'), violations, context.budget);
-  checkContainer(input, context.path, violations);
+  checkContainers(input, context.path, violations);
   if (typeof expiresAt === 'string') checkExpiry(expiresAt, context.now, at('expires_at'), violations);
   for (const name of ['mask', 'search_indexes', 'fingerprint_expression'] as const) {
     checkTemplate(input[name] ?? null, at(name), violations, context.budget);

@@ -21,7 +21,7 @@ export interface PageParts extends TokenParts {
 
 // The rate limits let a hundred lists of one application come at once, each of which may take a second: all are to be
 // answered.
-const LIMITS: TurnstileLimits = { atOnce: 2, atOnceOfGroup: 1, waiting: 1_000, waitingOfGroup: 200, waitMs: 30_000 };
+const LIMITS: TurnstileLimits = { atOnce: 2, atOnceOfGroup: 1, waiting: 1_000, waitingOfGroup: 200, waitMs: 60_000 };
 
 function busy(): DomainError {
   return new DomainError(

@@ -1,7 +1,7 @@
 import { findTokens, type TokenRow } from '../../data/tokens.ts';
 import { decideAccess } from '../../domain/access.ts';
 import type { Caller } from '../../domain/caller.ts';
-import { DomainError, invalid, ViolationCollector } from '../../domain/errors.ts';
+import { DomainError, type ViolationCollector } from '../../domain/errors.ts';
 import type { LogOperation } from '../../domain/logs.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import type { Token } from '../../domain/tokens.ts';
@@ -12,6 +12,8 @@ import type { TokenParts } from './create.ts';
 export interface ResolveRequest {
   /** The ids that it names, and where. */
   named: NamedAt;
+  /** What is wrong with it so far, to be reported with ids that are unknown. */
+  violations: ViolationCollector;
   /** The property that names them, under which too many are reported. */
   path: string;
   permission: Extract<Permission, 'token:read' | 'token:use'>;
@@ -34,9 +36,8 @@ function permitEach(caller: Caller, rows: readonly TokenRow[], permission: Resol
 }
 
 /** Says where, and not what: an id that does not exist may be data in the wrong place. */
-function refuseUnknown(named: NamedAt, rows: readonly TokenRow[]): void {
+function refuseUnknown(named: NamedAt, rows: readonly TokenRow[], violations: ViolationCollector): void {
   const found = new Set(rows.map((row) => row.id));
-  const violations = new ViolationCollector();
   for (const [id, paths] of named) {
     if (found.has(id)) continue;
     for (const path of paths) violations.add(path, 'names a token that does not exist');
@@ -47,18 +48,20 @@ function refuseUnknown(named: NamedAt, rows: readonly TokenRow[]): void {
 /**
  * The plaintext of tokens that a request names, all or none.
  *
- * Throws 'invalid' where there are more than the limit or, under each property that names it, one is unknown, and
+ * Throws 'invalid' where there are faults already, more than the limit or, under each property that names it, one is unknown, and
  * 'forbidden', naming the ids, where a grant is missing.
  */
 export async function resolveTokens(
   parts: TokenParts,
   caller: Caller,
-  { named, path, permission, operation, limit }: ResolveRequest,
+  { named, violations, path, permission, operation, limit }: ResolveRequest,
 ): Promise<Map<string, Token>> {
-  if (named.size > limit) throw invalid(path, `must not name more than ${limit} tokens`);
+  const isTooMany = named.size > limit;
+  if (isTooMany) violations.add(path, `must not name more than ${limit} tokens`);
+  if (isTooMany || named.size === 0) violations.throwIfAny();
   if (named.size === 0) return new Map();
   const rows = await findTokens(parts.database, caller.tenantId, [...named.keys()]);
-  refuseUnknown(named, rows);
+  refuseUnknown(named, rows, violations);
   permitEach(caller, rows, permission);
   const [tokens] = await Promise.all([
     parts.vault.open(rows),

@@ -176,12 +176,14 @@ describe('an idempotency key', () => {
     expect((await post('/tokens', CARD)).body).to.deep.equal(first.body);
   });
 
-  it('that is empty is none', async () => {
-    key = '';
-    const [first, second] = [await post('/tokens', CARD), await post('/tokens', CARD)];
-    expect([first.status, second.status]).to.deep.equal([201, 201]);
-    expect(first.body.id).not.to.equal(second.body.id);
-  });
+  for (const name of ['SVC-IDEMPOTENCY-KEY', 'BT-IDEMPOTENCY-KEY']) {
+    it(`that is empty is refused: ${name}`, async () => {
+      const { status, body } = await vault.request('POST', '/tokens', {
+        ...{ key: application.key, body: CARD, headers: { [name]: '' } },
+      });
+      expect([status, Object.keys(body.errors as object)]).to.deep.equal([400, [name]]);
+    });
+  }
 
   it('is without effect on GET and DELETE', async () => {
     const { body: token } = await vault.request('POST', '/tokens', { key: application.key, body: CARD });

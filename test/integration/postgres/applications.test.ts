@@ -62,13 +62,15 @@ describe('applications in Postgres', () => {
     for (const [index, type] of (['private', 'public', 'private'] as const).entries()) {
       made.push(await insert({ type, createdAt: new Date(Date.UTC(2026, 0, index + 1)) }));
     }
-    const page = async (filter: { ids?: string[]; type?: 'private' } = {}, size = 10, number = 1) => {
+    const page = async (filter: { ids?: string[]; types?: ('private' | 'public')[] } = {}, size = 10, number = 1) => {
       const { rows, total } = await pageOfApplications(test.database, { tenantId, ...filter }, { page: number, size });
       return { indexes: rows.map(({ id }) => made.findIndex((application) => application.id === id)), total };
     };
     expect(await page()).to.deep.equal({ indexes: [2, 1, 0], total: 3 });
     expect(await page({}, 2, 2)).to.deep.equal({ indexes: [0], total: 3 });
-    expect(await page({ type: 'private' })).to.deep.equal({ indexes: [2, 0], total: 2 });
+    expect(await page({ types: ['private'] })).to.deep.equal({ indexes: [2, 0], total: 2 });
+    expect(await page({ types: ['private', 'public'] })).to.deep.equal({ indexes: [2, 1, 0], total: 3 });
+    expect(await page({ types: [] })).to.have.property('total', 3);
     expect(await page({ ids: [made[1]!.id, randomUUID()] })).to.deep.equal({ indexes: [1], total: 1 });
     expect(await page({ ids: [] })).to.have.property('total', 3);
   });

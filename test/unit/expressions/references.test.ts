@@ -2,8 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { Json } from '../../../src/domain/json.ts';
-import { findReferences, type ResolvedToken, resolveReferences } from '../../../src/expressions/references.ts';
+import { type ResolvedToken, resolveReferences } from '../../../src/expressions/references.ts';
 import { evaluateExpression } from '../../../src/expressions/template.ts';
+import { findReferences } from './found-references.ts';
 import { violationsOf } from './violations.ts';
 
 const tokens = new Map<string, ResolvedToken>([

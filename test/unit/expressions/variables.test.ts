@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ViolationCollector } from '../../../src/domain/errors.ts';
-import { findReferences, resolveReferences } from '../../../src/expressions/references.ts';
+import { resolveReferences } from '../../../src/expressions/references.ts';
 import { checkTemplate, evaluateTemplate } from '../../../src/expressions/template.ts';
+import { findReferences } from './found-references.ts';
 import { violationsOf } from './violations.ts';
 
 describe('names in the expressions of token attributes', () => {

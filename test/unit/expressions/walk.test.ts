@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { ViolationCollector } from '../../../src/domain/errors.ts';
 import type { Json } from '../../../src/domain/json.ts';
-import { findReferences } from '../../../src/expressions/references.ts';
 import { checkTemplate, evaluateTemplate } from '../../../src/expressions/template.ts';
+import { findReferences } from './found-references.ts';
 import { violationsOf } from './violations.ts';
 
 function nested(levels: number): Json {

@@ -22,7 +22,7 @@ import {
   offsetParameters,
   pathId,
 } from '../../schemas/common.ts';
-import { refineApplication } from './check.ts';
+import { refineApplication, refineUpdate } from './check.ts';
 import { presentApplication } from './present.ts';
 import * as schema from './schema.ts';
 
@@ -61,7 +61,7 @@ export function applicationRoutes(parts: ApplicationParts): Route[] {
         return { status: 201, body: present(created), headers: { Location } };
       },
     }),
-    route<unknown, OffsetQuery & { id?: string[]; type?: ApplicationType }>({
+    route<unknown, OffsetQuery & { id?: string[]; type?: ApplicationType[] }>({
       method: 'get',
       path: '/applications',
       operationId: 'listApplications',
@@ -73,14 +73,18 @@ export function applicationRoutes(parts: ApplicationParts): Route[] {
         {
           name: 'type',
           in: 'query',
-          description: 'Applications of this type.',
-          schema: { type: 'string', enum: APPLICATION_TYPES },
+          description: 'Applications of these types.',
+          schema: {
+            type: 'array',
+            items: { type: 'string', enum: APPLICATION_TYPES },
+            maxItems: APPLICATION_TYPES.length,
+          },
         },
         ...offsetParameters,
       ],
       responses: { 200: { description: 'A page, newest first.', schema: offsetEnvelope(schema.application) } },
       async handle({ caller, query }) {
-        const page = await pageApplications(parts, caller, { ids: query.id, type: query.type }, query);
+        const page = await pageApplications(parts, caller, { ids: query.id, types: query.type }, query);
         return { status: 200, body: presentOffsetPage(page, query, present) };
       },
     }),
@@ -120,6 +124,7 @@ export function applicationRoutes(parts: ApplicationParts): Route[] {
       body: {
         contentType: 'application/json',
         schema: schema.updateApplication,
+        refine: refineUpdate,
         example: { name: 'Checkout', permissions: ['token:create'] },
       },
       responses: { 200: { description: 'The application.', schema: schema.application } },

@@ -1,5 +1,5 @@
 import { LOG_ENTITY_TYPES, type LogEntry } from '../../../domain/logs.ts';
-import { followLogs, type LogFilter, type LogParts } from '../../../services/logs.ts';
+import { followLogs, type LogFilter, type LogParts, readPeriod } from '../../../services/logs.ts';
 import { type CursorQuery, presentCursorPage } from '../../pagination.ts';
 import { type Route, route } from '../../route.ts';
 import { cursorEnvelope, cursorParameters, listOf } from '../../schemas/common.ts';
@@ -36,6 +36,7 @@ export function logRoutes(parts: LogParts): Route[] {
       summary: 'List logs',
       permission: 'log:read',
       parameters: [...schema.logFilters, schema.logPage, ...cursorParameters],
+      refineQuery: readPeriod,
       responses: { 200: { description: 'A page, newest first.', schema: cursorEnvelope(schema.log) } },
       async handle({ caller, query }) {
         const page = await followLogs(parts, caller, query, query);

@@ -11,14 +11,17 @@ export function refineToken(clock: Clock): Refine {
   return (members, violations) => checkTokenForm(members, { path: '', now: clock.now() }, violations);
 }
 
-const REPLACED_BY_PATCH = ['containers', 'search_indexes', 'fingerprint_expression', 'expires_at'];
+const SOUND_ALONE = ['containers', 'search_indexes', 'fingerprint_expression', 'expires_at', 'mask'];
 
-/** Of a patch only what it replaces: what it merges must be sound together with what is there. */
+/**
+ * Of a patch what it replaces, and the expressions of its mask, which a merge leaves as they are. What else it merges
+ * must be sound together with what is there.
+ */
 export function refinePatch(clock: Clock): Refine {
   const refine = refineToken(clock);
-  return (members, violations) => {
-    const replaced = Object.entries(members).filter(([name]) => REPLACED_BY_PATCH.includes(name));
-    refine(Object.fromEntries(replaced), violations);
+  return (members, violations, body) => {
+    const alone = Object.entries(members).filter(([name]) => SOUND_ALONE.includes(name));
+    refine(Object.fromEntries(alone), violations, body);
   };
 }
 

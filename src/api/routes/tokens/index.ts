@@ -95,7 +95,7 @@ export function tokenRoutes(
       async handle({ caller, query, rawQuery, signal }) {
         const { page: number, size } = query;
         const page = await pageTokens(parts, caller, listFilter(query, rawQuery), { page: number, size, signal });
-        return { status: 200, body: presentOffsetPage(page, query, presentToken) };
+        return { status: 200, page: presentOffsetPage(page, query, presentToken) };
       },
     }),
     route<unknown, CursorQuery & ListQuery>({
@@ -113,7 +113,7 @@ export function tokenRoutes(
       async handle({ caller, query, rawQuery, signal }) {
         const { start, size } = query;
         const page = await followTokens(parts, caller, listFilter(query, rawQuery), { start, size, signal });
-        return { status: 200, body: presentCursorPage(page, query, presentToken) };
+        return { status: 200, page: presentCursorPage(page, query, presentToken) };
       },
     }),
     route({

@@ -77,7 +77,7 @@ export function tokenSearchRoutes(parts: BroadReadParts & { readonly cursors: Cu
       async handle({ caller, body, signal }) {
         const paging = { page: body.page ?? 1, size: body.size ?? 20 };
         const page = await pageFoundTokens(parts, caller, body.query ?? '', { ...paging, signal });
-        return { status: 200, body: presentOffsetPage(page, paging, presentToken) };
+        return { status: 200, page: presentOffsetPage(page, paging, presentToken) };
       },
     }),
     route<SearchBody>({
@@ -102,7 +102,7 @@ export function tokenSearchRoutes(parts: BroadReadParts & { readonly cursors: Cu
       async handle({ caller, body, signal }) {
         const paging = { start: body.start ?? undefined, size: body.size ?? 20 };
         const page = await followFoundTokens(parts, caller, body.query ?? '', { ...paging, signal });
-        return { status: 200, body: presentCursorPage(page, paging, presentToken) };
+        return { status: 200, page: presentCursorPage(page, paging, presentToken) };
       },
     }),
   ];
