@@ -110,8 +110,9 @@ export function guardJson(body: Json, violations: ViolationCollector, named: Nam
     }
     for (const name of Object.keys(value)) {
       if (faults >= MAX_FAULTS) break;
-      const fault = faultOfMember(name, value[name]!);
-      if (fault === undefined) visit(value[name]!, depth + 1, name, place);
+      const member = value[name]!;
+      const fault = faultOfMember(name, member);
+      if (fault === undefined) visit(member, depth + 1, name, place);
       else record({ key: name, parent: place }, fault);
     }
   }

@@ -43,7 +43,15 @@ function isLarge(body: unknown, schema: Schema): boolean {
   for (let count = 0; open.length > 0; count++) {
     const value = open.pop();
     if (count + open.length > THOROUGH_NODES) return true;
-    if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) open.push(member);
+    if (Array.isArray(value)) {
+      if (value.length > THOROUGH_NODES) return true;
+      for (const element of value as unknown[]) open.push(element);
+    } else if (isJsonObject(value)) {
+      // Without a list of them all, which is what costs.
+      for (const name in value) {
+        if (open.push(value[name]) > THOROUGH_NODES) return true;
+      }
+    }
   }
   return false;
 }

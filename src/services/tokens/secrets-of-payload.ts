@@ -16,27 +16,39 @@ function isTokenObject(value: JsonObject): boolean {
 
 /**
  * Copies a payload with everything secret in it replaced, in an order that is the same each time: an object with `type`
- * and `data`, and any other primitive but null.
+ * and `data`, as a whole, and any other primitive but null.
  */
-export function replaceSecrets(payload: Json, replace: (secret: Secret) => Json, path = ''): Json {
+export function replaceSecrets(payload: Json, replace: (whole: boolean) => Json): Json {
   if (payload === null) return null;
-  if (Array.isArray(payload)) {
-    return payload.map((element, index) => replaceSecrets(element, replace, childPath(path, index)));
-  }
-  if (!isJsonObject(payload)) return replace({ path, whole: false, input: { type: 'token', data: payload } });
-  if (isTokenObject(payload)) return replace({ path, whole: true, input: payload as unknown as TokenInput });
-  return Object.fromEntries(
-    Object.entries(payload).map(([name, member]) => [name, replaceSecrets(member, replace, childPath(path, name))]),
-  );
+  if (Array.isArray(payload)) return payload.map((element) => replaceSecrets(element, replace));
+  if (!isJsonObject(payload)) return replace(false);
+  if (isTokenObject(payload)) return replace(true);
+  return Object.fromEntries(Object.entries(payload).map(([name, member]) => [name, replaceSecrets(member, replace)]));
 }
 
-/** In the order in which `replaceSecrets` meets them, of a payload that lies at `path` in its body. */
-export function secretsOf(payload: Json, path: string): Secret[] {
+function* walkSecrets(payload: Json, path: string): Generator<Secret, undefined> {
+  if (payload === null) return;
+  if (Array.isArray(payload)) {
+    for (const [index, element] of payload.entries()) {
+      if (element !== null) yield* walkSecrets(element, childPath(path, index));
+    }
+  } else if (!isJsonObject(payload)) {
+    yield { path, whole: false, input: { type: 'token', data: payload } };
+  } else if (isTokenObject(payload)) {
+    yield { path, whole: true, input: payload as unknown as TokenInput };
+  } else {
+    for (const name of Object.keys(payload)) yield* walkSecrets(payload[name]!, childPath(path, name));
+  }
+}
+
+/**
+ * In the order in which `replaceSecrets` meets them, of a payload that lies at `path` in its body. Ends after `most`: a
+ * payload may hold half a million.
+ */
+export function secretsOf(payload: Json, path: string, most: number): Secret[] {
   const secrets: Secret[] = [];
-  const collect = (secret: Secret): null => {
-    secrets.push(secret);
-    return null;
-  };
-  replaceSecrets(payload, collect, path);
+  for (const secret of walkSecrets(payload, path)) {
+    if (secrets.push(secret) >= most) break;
+  }
   return secrets;
 }

@@ -91,8 +91,8 @@ export async function tokenize(
   payload: Json,
   { check, render, path = '', needsPermission }: TokenizeOptions,
 ): Promise<Json> {
-  const secrets = secretsOf(payload, path);
   const { tokenize: limit } = caller.quotas;
+  const secrets = secretsOf(payload, path, limit + 1);
   if (secrets.length > limit) throw invalid(path, `must not hold more than ${limit} values to tokenize`);
   if (secrets.length === 0) return payload;
 
@@ -107,7 +107,7 @@ export async function tokenize(
   const whole = stored.filter((_, index) => secrets[index]!.whole);
   const shown = (await showStored(parts, caller, whole, render)).values();
   const ids = stored.map(({ planned: { row }, existing }) => existing?.id ?? row.id).values();
-  return replaceSecrets(payload, ({ whole: isWhole }) => {
+  return replaceSecrets(payload, (isWhole) => {
     const id = ids.next().value!;
     return isWhole ? shown.next().value! : id;
   });

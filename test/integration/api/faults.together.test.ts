@@ -105,7 +105,7 @@ describe('faults of one request', () => {
     ];
     const { errors } = await send('POST', '/detokenize', { x: `{{ ${one.id} | append: ${two.id} }}` });
     expect(Object.keys(errors)).to.deep.equal(['x']);
-    expect((await send('POST', '/detokenize', { x: `{{ ${one.id} }}{{ ${two.id} }}` }))).to.deep.equal({
+    expect(await send('POST', '/detokenize', { x: `{{ ${one.id} }}{{ ${two.id} }}` })).to.deep.equal({
       x: 'onetwo',
     });
   });

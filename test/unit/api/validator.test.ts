@@ -102,7 +102,8 @@ describe('checks of queries', () => {
   });
 
   it('refuse texts that are not of the type', () => {
-    for (const size of ['', 'x', '1.5', '0', '1e2', ' 5', '+5', '0x5']) expect(violationsOf(() => check({ size }))).to.have.all.keys('size');
+    for (const size of ['', 'x', '1.5', '0', '1e2', ' 5', '+5', '0x5'])
+      expect(violationsOf(() => check({ size }))).to.have.all.keys('size');
   });
 });
 
