@@ -17,12 +17,12 @@ ANYWHERE = r""
 RULES_BEYOND_SCHEMA = [
     (re.compile(place), re.compile(message))
     for place, message in (
-        # JSON as all readers agree on it, and texts as Postgres stores them.
-        (ANYWHERE, r"^must not contain NUL characters$"),
-        (ANYWHERE, r"^must not contain lone surrogates$"),
-        (ANYWHERE, r"^must not have NUL characters or lone surrogates in its name$"),
-        (ANYWHERE, r"^must not be used as a member name$"),
-        (ANYWHERE, r"^must be a number that JSON readers agree on"),
+        # JSON as all readers agree on it, and texts as Postgres stores them: there, or somewhere below.
+        (ANYWHERE, r"^(holds something that )?must not contain NUL characters$"),
+        (ANYWHERE, r"^(holds something that )?must be well-formed Unicode$"),
+        (ANYWHERE, r"^(holds something that )?must not have NUL characters or lone surrogates in its name$"),
+        (ANYWHERE, r"^(holds something that )?must not be used as a member name$"),
+        (ANYWHERE, r"^(holds something that )?must be a number that JSON readers agree on"),
         # What only the service can have given out, or holds.
         (r"^start$", r"^must be a cursor from pagination\.next of this list$"),
         (r"^application\.id$", r"^must (be the id of an application|name a public or private application)$"),
@@ -34,7 +34,7 @@ RULES_BEYOND_SCHEMA = [
         (r"^metadata$", r"^must be a JSON object of texts$"),
         (r"^query$", r"^must (have|be|not|close|combine|name|give) "),
         # What the token's type asks of its data, and of expressions over them.
-        (r"(^|\.)data\b", r"^must (be |not be null$|have no members but )"),
+        (r"(^|\.)data\b", r"^(is required$|must (be |not be null$|have no members but ))"),
         (r"^mask\b", r"^must (give|not) "),
         (r"^(metadata|configuration)\b", r"^must have (keys of|at most) "),
         (ANYWHERE, r"^must not (hold more than \d+ values to tokenize|name more than \d+ tokens)$"),

@@ -47,7 +47,7 @@ export function requestHeadersOf(route: Route, prefix: string): HeaderParameter[
     description:
       'For 24 hours, the first success under this key is answered again, whatever the body, and not repeated. ' +
       'A key belongs to one application or session and to one method and path.',
-    schema: { type: 'string', maxLength: IDEMPOTENCY_KEY_LENGTH, pattern: '^[ -~]*$' },
+    schema: { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_LENGTH, pattern: '^[ -~]+$' },
     example: 'order-4711',
   };
   return isIdempotent(route) ? [traceHeader(prefix), idempotency] : [traceHeader(prefix)];
