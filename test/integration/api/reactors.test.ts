@@ -178,18 +178,6 @@ describe('reactors over the API', () => {
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(20).fill(204));
       expect((await send('GET', `/reactors/${id}`)).body.configuration).to.deep.equal(configuration);
     });
-
-    it('keep every change, however many patches come at once', async () => {
-      const { id } = await create({ configuration: {} });
-      const configuration = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`N${index}`, 'set']));
-      const answers = await Promise.all(
-        Object.entries(configuration).map(([name, value]) =>
-          send('PATCH', `/reactors/${id}`, { configuration: { [name]: value } }),
-        ),
-      );
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(20).fill(204));
-      expect((await send('GET', `/reactors/${id}`)).body.configuration).to.deep.equal(configuration);
-    });
   });
 
   it('are found by name with wildcards, by id, and by page', async () => {
