@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { DomainError } from '../../../../src/domain/errors.ts';
 import { DEFAULT_SETTINGS } from '../../../../src/domain/tenants.ts';
 import { RequestBudget } from '../../../../src/expressions/request-budget.ts';
 import { type DraftContext, draftToken, wholeData } from '../../../../src/services/tokens/draft.ts';
@@ -41,9 +42,12 @@ describe('drafts of tokens', () => {
   it('evaluate expressions over data and metadata, and nothing else', () => {
     const input: TokenInput = {
       ...{ type: 'token', data: { n: 5 }, metadata: { m: 'x' }, id: 'id-{{ data.n }}{{ metadata.m }}' },
-      ...{ search_indexes: ['{{ data.n }}', '{{ metadata.m }}'], fingerprint_expression: '{{ data.n }}{{ type }}' },
+      ...{ search_indexes: ['{{ data.n }}', '{{ metadata.m }}'], fingerprint_expression: '{{ data.n }}' },
     };
     expect(draft(input)).to.deep.include({ id: 'id-5x', searchValues: ['5', 'x'], fingerprintValue: '5' });
+    expect(() => draft({ ...input, fingerprint_expression: '{{ data.n }}{{ type }}' }))
+      .to.throw(DomainError)
+      .with.deep.property('violations', { fingerprint_expression: ['has an unknown variable type'] });
   });
 
   it('have search values of types that have default indexes', () => {
