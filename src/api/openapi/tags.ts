@@ -12,6 +12,6 @@ export const TAGS: Readonly<Record<string, string>> = {
   Logs: 'Who did what to which entity, without its data.',
   Service: 'What needs no key: whether the service is alive, and what it offers.',
   'Not served':
-    'What clients of such services know, and is gone (410) or not available in this release (501). Any method, on these ' +
-    'paths and below them, is answered alike.',
+    'What clients of such services know, and is gone (410) or not available in this release (501). Any method, on ' +
+    'these paths and below them, is answered alike.',
 };
