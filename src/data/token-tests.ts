@@ -15,21 +15,18 @@ export interface TokenCriterion {
   readonly isNegated: boolean;
 }
 
-/** Of which tokens tests for data see the data: of none, of those with a mask, or of all. */
-export type DataSight = 'none' | 'masked' | 'all';
-
-/** Decides about a token as the first of the cases that covers it does, else as `otherwise`. */
-export interface SightDecision {
-  readonly cases: readonly { readonly scope: TokenScope; readonly sight: DataSight }[];
-  readonly otherwise: DataSight;
+/** Says yes or no to a token: as the first of the cases that covers it says, else as `otherwise` does. */
+export interface TokenVerdict {
+  readonly cases: readonly { readonly scope: TokenScope; readonly verdict: boolean }[];
+  readonly otherwise: boolean;
 }
 
 /** Which tokens a search may find, and by what. */
 export interface SearchAccess {
   /** Each must cover the token. */
   readonly granted: readonly ('all' | readonly TokenScope[])[];
-  /** Where one lets the data of a token not be seen, it has none as far as the search can tell. */
-  readonly dataSearchable: readonly SightDecision[];
+  /** Where one says no, the token has no data as far as the search can tell. */
+  readonly dataSearchable: readonly TokenVerdict[];
 }
 
 /** The condition under which `tokens t` is within reach of the search. */
@@ -38,20 +35,17 @@ export function grantedCondition({ granted }: SearchAccess, parameters: Paramete
   return narrowing.length === 0 ? 'true' : narrowing.map((scopes) => anyScope(scopes, parameters)).join(' and ');
 }
 
-const SEEN: Record<DataSight, string> = { none: 'false', masked: 't.mask is not null', all: 'true' };
-
-function sightCondition({ cases, otherwise }: SightDecision, parameters: Parameters): string {
+function verdictCondition({ cases, otherwise }: TokenVerdict, parameters: Parameters): string {
   // A scope without conditions covers nothing, as in decideAccess.
-  const covering = cases.filter(({ scope }) => scope.length > 0);
-  // One condition is planned by the statistics of its column, a case of several is not.
-  if (covering.every(({ sight }) => sight === otherwise)) return SEEN[otherwise];
-  const branches = covering.map(({ scope, sight }) => `when ${allConditions(scope, parameters)} then ${SEEN[sight]}`);
-  return `case ${branches.join(' ')} else ${SEEN[otherwise]} end`;
+  const branches = cases
+    .filter(({ scope }) => scope.length > 0)
+    .map(({ scope, verdict }) => `when ${allConditions(scope, parameters)} then ${verdict}`);
+  return branches.length === 0 ? String(otherwise) : `case ${branches.join(' ')} else ${otherwise} end`;
 }
 
 /** The condition under which tests for data see the data of `tokens t`. */
 export function dataSearchableCondition({ dataSearchable }: SearchAccess, parameters: Parameters): string {
-  return dataSearchable.map((decision) => sightCondition(decision, parameters)).join(' and ') || 'true';
+  return dataSearchable.map((verdict) => verdictCondition(verdict, parameters)).join(' and ') || 'true';
 }
 
 function rangeCondition({ from, to }: Extract<TokenTest, { field: 'created_at' }>, parameters: Parameters): string {

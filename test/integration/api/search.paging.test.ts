@@ -21,7 +21,7 @@ describe('searches while tokens are written', () => {
     return vault.request(method, path, { key: application.key, ...(body === undefined ? {} : { body }) });
   }
   async function create(overrides: object = {}): Promise<string> {
-    const body = { type: 'token', data: 'value', mask: 'm', search_indexes: ['{{ data }}'], ...overrides };
+    const body = { type: 'token', data: 'value', search_indexes: ['{{ data }}'], ...overrides };
     return (await send('POST', '/tokens', body)).body.id as string;
   }
   async function found(query: string, body: object = {}): Promise<string[]> {
@@ -65,7 +65,6 @@ describe('searches while tokens are written', () => {
     const payload = Array.from({ length: 5 }, (_, index) => ({
       type: 'token',
       data: `${index}`,
-      mask: 'm',
       search_indexes: ['x'],
     }));
     const { body } = await send('POST', '/tokenize', payload);

@@ -36,8 +36,7 @@ describe('searches by reactors', function () {
     });
     const ids: string[] = [];
     for (const container of ['/a/', '/b/']) {
-      const indexed = { data: 'value', mask: 'm', search_indexes: ['{{ data }}'] };
-      const body = { type: 'token', containers: [container], ...indexed };
+      const body = { type: 'token', data: 'value', containers: [container], search_indexes: ['{{ data }}'] };
       ids.push((await vault.request('POST', '/tokens', { key: user.key, body })).body.id as string);
     }
     const reactor = await reactorOf(finder);

@@ -21,11 +21,7 @@ describe('many searches of one tenant', () => {
     crowd = await vault.application({ tenantId: await vault.tenant() });
     other = await vault.application({ tenantId: await vault.tenant() });
     for (const { key } of [crowd, other]) {
-      const body = {
-        ...{ type: 'token', data: 'value', mask: 'm' },
-        search_indexes: ['{{ data }}'],
-        metadata: { k: 'v' },
-      };
+      const body = { type: 'token', data: 'value', search_indexes: ['{{ data }}'], metadata: { k: 'v' } };
       const created = await vault.request('POST', '/tokens', { key, body });
       tokens.set(key === crowd.key ? crowd : other, created.body.id as string);
     }

@@ -18,8 +18,8 @@ that shows less does. A write is found by the very next search.
 A query is made of terms, \`field:value\` or \`field:"a phrase"\`, with AND, OR, NOT (in capital letters; NOT before AND
 before OR) and parentheses between them. In a phrase, \`\\"\` and \`\\\\\` stand for \`"\` and \`\\\`. Fields are ${SEARCH_FIELDS}:
 
-- \`data\` is one of the values of the token's search indexes, exactly. A token of whose data the application is shown
-  nothing, as it is redacted, or is to be masked and has no mask, has no data here.
+- \`data\` is one of the values of the token's search indexes, exactly. Tokens whose data is redacted for the application
+  have no data here.
 - \`container\` is one container, or with a trailing \`*\` all that begin like it: \`/pci/*\` is \`/pci/\` with what is below.
 - \`metadata.<key>\` compares without regard to case; other keys than words are quoted: \`metadata."a key":value\`.
 - \`created_at:[<from> TO <to>]\` takes instants as \`expires_at\` does, both included, or \`*\` for an open end.
