@@ -8,22 +8,14 @@ import { identifyingValue, splitCvc } from '../../domain/token-types.ts';
 import type { Token } from '../../domain/tokens.ts';
 import type { RequestBudget } from '../../expressions/request-budget.ts';
 import { evaluateTemplate } from '../../expressions/template.ts';
-
-/** Below this length a value occurs in others by chance: a short account number in a routing number. */
-const TELLING_LENGTH = 6;
-
-/** Finds a value in text, whatever separates its characters; undefined where it would be found by chance. */
-function finderOf(secret: string): RegExp | undefined {
-  const bare = [...secret.replaceAll(/[^\p{L}\p{N}]/gu, '')];
-  return bare.length < TELLING_LENGTH ? undefined : new RegExp(bare.join('[^\\p{L}\\p{N}]*'), 'u');
-}
+import { createValueFinder } from './value-finder.ts';
 
 /** Whether a mask's output holds the very value that it is there to hide. */
-function givesAway(masked: Json, secret: RegExp): boolean {
+function givesAway(masked: Json, isIn: (text: string) => boolean): boolean {
   if (typeof masked === 'object' && masked !== null) {
-    return Object.values(masked).some((member) => givesAway(member, secret));
+    return Object.values(masked).some((member) => givesAway(member, isIn));
   }
-  return secret.test(String(masked));
+  return isIn(String(masked));
 }
 
 /**
@@ -39,8 +31,8 @@ export function maskedData(token: Token, budget?: RequestBudget): Json | undefin
     if (isDeepStrictEqual(masked, data) || (data !== token.data && isDeepStrictEqual(masked, token.data))) {
       return undefined;
     }
-    const secret = finderOf(identifyingValue(token.type, data) ?? '');
-    return secret !== undefined && givesAway(masked, secret) ? undefined : masked;
+    const isIn = createValueFinder(identifyingValue(token.type, data) ?? '');
+    return isIn !== undefined && givesAway(masked, isIn) ? undefined : masked;
   } catch (error) {
     // A mask that cannot be evaluated must hide, not fail: a list would be unreadable for one bad token, or for many
     // slow ones.
