@@ -4,7 +4,11 @@ import type { ServerResponse } from 'node:http';
 export function departureOf(response: ServerResponse): AbortSignal {
   const departure = new AbortController();
   if (response.destroyed) departure.abort();
-  // Of an answer that was taken, too, after which nothing waits for the signal.
-  else response.once('close', () => departure.abort());
+  else {
+    response.once('close', () => {
+      // An answer that was taken leaves nobody waiting, and the reason of an abort has a stack trace, which costs.
+      if (!response.writableFinished) departure.abort();
+    });
+  }
   return departure.signal;
 }
