@@ -153,7 +153,7 @@ describe('detokenize', () => {
     for (const body of [{ a: `{{ ${CARD.number} }}` }, { tokens: [CARD.number] }]) {
       const answer = await detokenize(body);
       expect(answer.status).to.equal(400);
-      expect(JSON.stringify(answer.body)).not.to.contain('4242');
+      expect(JSON.stringify(answer.body)).not.to.contain('42424242');
     }
   });
 
@@ -172,7 +172,7 @@ describe('detokenize', () => {
       const answer = await detokenize(named);
       expect(answer.status, JSON.stringify(answer.body)).to.equal(400);
       expect(Object.keys(answer.body.errors)).to.deep.equal([path]);
-      expect(JSON.stringify(answer.body)).not.to.contain('4242');
+      expect(JSON.stringify(answer.body)).not.to.contain('42424242');
     });
   }
 

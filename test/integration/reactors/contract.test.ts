@@ -126,7 +126,7 @@ describe('the contract of reactor code', function () {
     it(`tells nothing of the thrown ${thrown} but its kind`, async () => {
       const outcome = await run(`throw ${thrown}`);
       expect(outcome).to.deep.include({ kind: 'threw', status: 500 });
-      expect(JSON.stringify(outcome)).not.to.contain('4242');
+      expect(JSON.stringify(outcome)).not.to.contain('42424242');
     });
   }
 
