@@ -3,6 +3,7 @@ import type { LogEntry } from '../domain/logs.ts';
 import type { Queryable, Statement } from './database.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
 import { LOG_AS_WRITTEN, upsertOutcome, type UpsertOutcome } from './upserts.ts';
+import { runForCount } from './row-counts.ts';
 
 /** An application as it is stored. */
 export interface ApplicationRow extends Application {
@@ -200,7 +201,6 @@ const SWEEP: Statement = {
  * Removes applications that have expired, by the database's clock; gives how many. Declared ones stay, without access,
  * until their declaration goes: removed, they would be declared again at once.
  */
-export async function sweepExpiredApplications(queryable: Queryable): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(SWEEP);
-  return row!.count;
+export function sweepExpiredApplications(queryable: Queryable): Promise<number> {
+  return runForCount(queryable, SWEEP);
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Statement } from './database.ts';
+import { runForCount } from './row-counts.ts';
 
 // What each statement below ends in. By place in the table: joined by key, a large one would be read whole for each
 // batch. A row that is changed at that moment stays, for the next sweep.
@@ -17,9 +18,8 @@ const SWEEP_EXPIRED: Statement = {
 };
 
 /** Removes at most `limit` rows that are past their time; gives how many. */
-export async function sweepExpiredAnswers(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(SWEEP_EXPIRED, [limit]);
-  return row!.count;
+export function sweepExpiredAnswers(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, SWEEP_EXPIRED, [limit]);
 }
 
 const REMOVE_OF_APPLICATION: Statement = {
@@ -36,8 +36,7 @@ export async function removeAnswersOf(
   { tenantId, applicationId }: { tenantId: string; applicationId: string },
   limit: number,
 ): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(REMOVE_OF_APPLICATION, [tenantId, applicationId, limit]);
-  return row!.count;
+  return runForCount(queryable, REMOVE_OF_APPLICATION, [tenantId, applicationId, limit]);
 }
 
 // Hops from application to application on their index, so that no sweep reads every answer. Which applications are gone
@@ -75,7 +74,6 @@ const SWEEP_ORPHANS: Statement = {
  * Removes at most `limit` rows whose application is gone: one that has expired, or one whose deletion left them behind,
  * because there were many, by a crash, or for a request that was in flight. Gives how many.
  */
-export async function sweepOrphanedAnswers(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(SWEEP_ORPHANS, [limit]);
-  return row!.count;
+export function sweepOrphanedAnswers(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, SWEEP_ORPHANS, [limit]);
 }

@@ -1,5 +1,6 @@
 import type { LogEntry } from '../domain/logs.ts';
 import type { Queryable, Statement } from './database.ts';
+import { runForCount } from './row-counts.ts';
 
 /**
  * The insert of log entries that goes, as a common table expression, into the statement that makes the change it
@@ -93,9 +94,8 @@ export async function listLogs(queryable: Queryable, query: LogQuery): Promise<L
 const MAKE_PARTITIONS: Statement = { text: 'select make_log_partitions($1) as count' };
 
 /** Makes the hourly partitions up to so many hours ahead; gives how many were missing. */
-export async function makeLogPartitions(queryable: Queryable, hoursAhead: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(MAKE_PARTITIONS, [hoursAhead]);
-  return row!.count;
+export function makeLogPartitions(queryable: Queryable, hoursAhead: number): Promise<number> {
+  return runForCount(queryable, MAKE_PARTITIONS, [hoursAhead]);
 }
 
 // What no tenant's retention reaches back to.
@@ -112,8 +112,7 @@ const DROP_PARTITION: Statement = { text: `select drop_log_partitions(${OLDEST})
  */
 export async function dropLogPartitions(queryable: Queryable): Promise<number> {
   for (let dropped = 0; ; dropped++) {
-    const [row] = await queryable.run<{ count: number }>(DROP_PARTITION);
-    if (row!.count === 0) return dropped;
+    if ((await runForCount(queryable, DROP_PARTITION)) === 0) return dropped;
   }
 }
 
@@ -129,7 +128,6 @@ const CLEAR_UNPARTITIONED: Statement = {
 };
 
 /** Removes at most `limit` entries past every retention from hours that have no partition; gives how many. */
-export async function clearUnpartitionedLogs(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(CLEAR_UNPARTITIONED, [limit]);
-  return row!.count;
+export function clearUnpartitionedLogs(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, CLEAR_UNPARTITIONED, [limit]);
 }

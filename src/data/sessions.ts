@@ -7,6 +7,7 @@ import type { Quotas, TenantSettings, TenantType } from '../domain/tenants.ts';
 import type { Queryable, Statement } from './database.ts';
 import { FOREIGN_KEY_VIOLATION, SqlError } from './failures.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
+import { runForCount } from './row-counts.ts';
 
 /** A session to store: digests, SHA-256 in lower-case hex, stand for its key and its nonce. */
 export interface NewSession extends Session {
@@ -149,7 +150,6 @@ const SWEEP: Statement = {
 };
 
 /** Removes at most `limit` sessions that have ended; gives how many. */
-export async function sweepExpiredSessions(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(SWEEP, [limit]);
-  return row!.count;
+export function sweepExpiredSessions(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, SWEEP, [limit]);
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Statement } from './database.ts';
+import { runForCount } from './row-counts.ts';
 
 // First what gives access, and the data keys, by cascade: from then on nothing of the tenant can be read or written,
 // and what is left of it cannot be decrypted.
@@ -43,8 +44,7 @@ export async function deleteTenant(queryable: Queryable, id: string, batchSize =
   for (const statement of [DELETE_TOKENS, DELETE_ANSWERS, DELETE_LOGS]) {
     let count = batchSize;
     while (count === batchSize) {
-      const [row] = await queryable.run<{ count: number }>(statement, [id, batchSize]);
-      count = row!.count;
+      count = await runForCount(queryable, statement, [id, batchSize]);
     }
   }
   return deleted.length > 0;

@@ -7,6 +7,7 @@ import {
   type TokenFilter,
   type TokenScope,
 } from './token-filters.ts';
+import { runForCount } from './row-counts.ts';
 
 /** Whether a filter is about containers and types alone, which is what counts are kept of. */
 function isCounted({ scopes, ids, fingerprint, metadata = {} }: TokenFilter): boolean {
@@ -75,15 +76,13 @@ const FOLD: Statement = { text: 'select fold_token_counts($1) as count' };
 /**
  * Sums up at most `limit` changes of the counts, so that fewer are left to add when tokens are counted; gives how many.
  */
-export async function foldTokenCounts(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(FOLD, [limit]);
-  return row!.count;
+export function foldTokenCounts(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, FOLD, [limit]);
 }
 
 const DROP_EMPTY: Statement = { text: 'select drop_empty_token_counts($1) as count' };
 
 /** Removes at most `limit` counts of containers without tokens; gives how many. */
-export async function dropEmptyTokenCounts(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(DROP_EMPTY, [limit]);
-  return row!.count;
+export function dropEmptyTokenCounts(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, DROP_EMPTY, [limit]);
 }

@@ -1,4 +1,5 @@
 import type { Queryable, Statement } from './database.ts';
+import { runForCount } from './row-counts.ts';
 
 // The entity under which a token is logged, as `logEntityOfToken` has it.
 const ENTITY = `case when type in ('card', 'bank') then type else 'token' end`;
@@ -52,9 +53,8 @@ export async function removeExpiredTokens<Token extends { tenantId: string; id: 
 }
 
 /** Removes at most `limit` expired tokens, by the database's clock; gives how many. */
-export async function sweepExpiredTokens(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(SWEEP, [limit]);
-  return row!.count;
+export function sweepExpiredTokens(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, SWEEP, [limit]);
 }
 
 const CLEAR_CVCS: Statement = {
@@ -70,9 +70,8 @@ const CLEAR_CVCS: Statement = {
 };
 
 /** Removes at most `limit` card verification codes that are past their retention; gives how many. */
-export async function clearExpiredCvcs(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(CLEAR_CVCS, [limit]);
-  return row!.count;
+export function clearExpiredCvcs(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, CLEAR_CVCS, [limit]);
 }
 
 // Hops from tenant to tenant on the primary key, so that no sweep reads every token. Which tenants are gone is settled
@@ -104,7 +103,6 @@ const SWEEP_ORPHANS: Statement = {
  * Removes at most `limit` tokens whose tenant is gone, which a crash or a request in flight may have left behind; their
  * keys are gone too. Gives how many.
  */
-export async function sweepOrphanedTokens(queryable: Queryable, limit: number): Promise<number> {
-  const [row] = await queryable.run<{ count: number }>(SWEEP_ORPHANS, [limit]);
-  return row!.count;
+export function sweepOrphanedTokens(queryable: Queryable, limit: number): Promise<number> {
+  return runForCount(queryable, SWEEP_ORPHANS, [limit]);
 }

@@ -19,7 +19,7 @@ export interface RedisConnectionOptions {
 }
 
 /** For one answer of Redis, in ms: what a request waits at most where Redis hangs. */
-export const REDIS_TIMEOUT_MS = 100;
+const REDIS_TIMEOUT_MS = 100;
 const CONNECT_TIMEOUT_MS = 1000;
 /** A connection that has been silent so long, though it is pinged, is given up. */
 const SILENCE_MS = 2000;
