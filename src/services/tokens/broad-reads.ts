@@ -3,8 +3,9 @@ import type { Database, Queryable } from '../../data/database.ts';
 import { StatementTimeout } from '../../data/failures.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Metrics } from '../../platform/metrics.ts';
+import { createMeasuredTurnstile } from '../measured-turnstile.ts';
+import type { TurnstileLimits } from '../turnstile.ts';
 import type { PageParts } from './large-pages.ts';
-import { Turnstile, type TurnstileLimits, type TurnstileState } from '../turnstile.ts';
 
 export interface BroadReadLimits extends TurnstileLimits {
   /** How long one of their statements takes, in ms. */
@@ -67,17 +68,10 @@ export function createBroadReads({
 }): BroadReads {
   const atOnce = Math.max(1, Math.floor(database.poolSize * SHARE));
   const limits = { ...LIMITS, atOnce, ...given };
-  const gauge = metrics.gauge({
-    name: 'broad_reads',
+  const turnstile = createMeasuredTurnstile(limits, {
+    ...{ metrics, busy, name: 'broad_reads' },
     help: 'Searches and lists by metadata that are under way in the database, and that wait for their turn.',
-    labels: ['state'],
   });
-  const show = ({ running, waiting }: TurnstileState): void => {
-    gauge.set({ state: 'running' }, running);
-    gauge.set({ state: 'waiting' }, waiting);
-  };
-  const turnstile = new Turnstile(limits, { busy, onChange: show });
-  show(turnstile.state);
 
   return {
     run: (read, work) =>

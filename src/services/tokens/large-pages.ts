@@ -1,6 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { Metrics } from '../../platform/metrics.ts';
-import { Turnstile, type TurnstileLimits, type TurnstileState } from '../turnstile.ts';
+import { createMeasuredTurnstile } from '../measured-turnstile.ts';
+import type { TurnstileLimits } from '../turnstile.ts';
 import type { TokenParts } from './create.ts';
 
 /**
@@ -37,16 +38,12 @@ export function createLargePages({
   readonly metrics: Metrics;
   readonly limits?: Partial<TurnstileLimits> | undefined;
 }): LargePages {
-  const gauge = metrics.gauge({
-    name: 'large_pages',
-    help: 'Pages with large tokens that are being read and opened, and that wait for their turn.',
-    labels: ['state'],
-  });
-  const show = ({ running, waiting }: TurnstileState): void => {
-    gauge.set({ state: 'running' }, running);
-    gauge.set({ state: 'waiting' }, waiting);
-  };
-  const turnstile = new Turnstile({ ...LIMITS, ...limits }, { busy, onChange: show });
-  show(turnstile.state);
+  const turnstile = createMeasuredTurnstile(
+    { ...LIMITS, ...limits },
+    {
+      ...{ metrics, busy, name: 'large_pages' },
+      help: 'Pages with large tokens that are being read and opened, and that wait for their turn.',
+    },
+  );
   return { run: (tenantId, work, signal) => turnstile.pass(tenantId, work, signal) };
 }
