@@ -29,7 +29,7 @@ export interface AnswerVault {
 }
 
 /** Largest body that is kept, in bytes: bounds what one key can fill. */
-export const KEPT_BODY_BYTES = 1024 * 1024;
+const KEPT_BODY_BYTES = 1024 * 1024;
 
 function placeOf({ tenantId, ownerId, keyHash }: IdempotencySlot): SealedPlace {
   return { tenantId, table: 'idempotent_answers', rowId: `${ownerId}/${keyHash.toString('hex')}`, column: 'answer' };

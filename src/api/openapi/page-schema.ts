@@ -21,7 +21,7 @@ function nameOf(schema: JsonObject): string | undefined {
 }
 
 /** What a schema refers to, or it itself. */
-export function resolveSchema(schema: JsonObject, named: NamedSchemas): JsonObject {
+function resolveSchema(schema: JsonObject, named: NamedSchemas): JsonObject {
   const name = nameOf(schema);
   return name === undefined ? schema : (named[name] ?? {});
 }
@@ -47,7 +47,7 @@ function valueCode(value: Json | undefined): string {
 }
 
 /** What a value must keep to, in words. */
-export function limitsOf(schema: JsonObject): string {
+function limitsOf(schema: JsonObject): string {
   const items = isJsonObject(schema['items']) ? schema['items'] : {};
   const values = schema['enum'] ?? items['enum'];
   const allowed = Array.isArray(values) ? values.map(valueCode).join(' ') : '';
