@@ -27,7 +27,8 @@ describe('data keys', () => {
   let gate: { entered: PromiseWithResolvers<void>; opened: PromiseWithResolvers<void> } | undefined;
 
   // The real keyring, with the two things that a test needs to see or cause.
-  const management: KeyManagement = {
+  const management = (): KeyManagement => ({
+    ...keyring,
     async createDataKey(master, tenant) {
       if (outage) throw new DomainError('unavailable', 'key management is unreachable');
       return keyring.createDataKey(master, tenant);
@@ -39,13 +40,12 @@ describe('data keys', () => {
       await gate?.opened.promise;
       return keyring.unwrapDataKey(master, tenant, wrapped);
     },
-    rotate: (master) => keyring.rotate(master),
-  };
+  });
 
   const processes: DataKeys[] = [];
   function createProcess(limits: Partial<DataKeyLimits> = {}): DataKeys {
     const store = createDataKeyStore(test.database);
-    const process = createDataKeys({ management, store, clock: { now: () => now }, limits });
+    const process = createDataKeys({ management: management(), store, clock: { now: () => now }, limits });
     processes.push(process);
     return process;
   }
