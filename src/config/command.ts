@@ -32,6 +32,7 @@ export type Command =
       readonly [R in Role]: { readonly action: 'run'; readonly role: R; readonly config: Readonly<RoleConfigs[R]> };
     }[Role];
 
+/** Commands of two words share the first, which by itself is no command. */
 const ROLES: { readonly [R in Role]: SettingsReader<RoleConfigs[R]> & { readonly summary: string } } = {
   standalone: { summary: 'the whole vault on one machine, with an embedded Postgres', ...standaloneSettings },
   migrate: { summary: 'brings the schema of a Postgres up to date', ...migrateSettings },
@@ -44,13 +45,34 @@ export function readCommand(argv: readonly string[], environment: Environment = 
   const [name, ...rest] = argv;
   if (name === undefined)
     return { action: 'refuse', faults: [`a command is needed: ${Object.keys(ROLES).join(', ')}`] };
-  if (name === '--help' || name === '-h' || name === 'help') return { action: 'print', text: overallHelp(ROLES) };
+  if (isHelp(name)) return { action: 'print', text: overallHelp(ROLES) };
   if (name === '--version') return { action: 'print', text: version() };
-  if (!isRole(name)) {
-    const kind = name.startsWith('-') ? 'flags follow a command' : 'unknown command';
-    return { action: 'refuse', faults: [`argument 1: ${kind}${didYouMean(name, Object.keys(ROLES))}`] };
+  if (isRole(name)) return readRole(name, rest, environment);
+  const group = Object.keys(ROLES).filter((role) => role.startsWith(`${name} `));
+  if (group.length > 0) return readGroup(name, group, rest, environment);
+  const kind = name.startsWith('-') ? 'flags follow a command' : 'unknown command';
+  return { action: 'refuse', faults: [`argument 1: ${kind}${didYouMean(name, firstWords())}`] };
+}
+
+function readGroup(name: string, group: readonly string[], argv: readonly string[], environment: Environment): Command {
+  const [second, ...rest] = argv;
+  const words = group.map((role) => role.slice(name.length + 1));
+  if (second !== undefined && isHelp(second)) {
+    const members = Object.fromEntries(Object.entries(ROLES).filter(([role]) => group.includes(role)));
+    return { action: 'print', text: overallHelp(members) };
   }
-  return readRole(name, rest, environment);
+  const role = `${name} ${second ?? ''}`;
+  if (isRole(role)) return readRole(role, rest, environment);
+  const guess = second === undefined ? '' : didYouMean(second, words);
+  return { action: 'refuse', faults: [`argument 2: ${name} needs one of ${words.join(', ')}${guess}`] };
+}
+
+function isHelp(argument: string): boolean {
+  return argument === '--help' || argument === '-h' || argument === 'help';
+}
+
+function firstWords(): string[] {
+  return Object.keys(ROLES).map((role) => role.split(' ')[0]!);
 }
 
 function readRole<R extends Role>(role: R, argv: readonly string[], environment: Environment): Command {

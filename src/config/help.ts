@@ -21,7 +21,9 @@ export function roleHelp(role: string, summary: string, settings: readonly Setti
   const usage = `Usage: tokenkeep ${role}${settings.length > 0 ? ' [flags]' : ''}`;
   const head = [`tokenkeep ${role}: ${summary}`, '', usage];
   if (settings.length === 0) return head.join('\n');
-  const rows = settings.map((setting) => [`--${setting.flag} ${setting.placeholder}`, describe(setting)] as const);
+  const rows = settings.map(
+    (setting) => [`--${setting.flag} ${setting.placeholder}`.trimEnd(), describe(setting)] as const,
+  );
   const [first] = settings;
   const example = first === undefined ? '' : `, as in ${environmentName(first.flag)} for --${first.flag}`;
   return [...head, '', 'Flags:', ...table(rows), '', `Each can be an environment variable instead${example}.`].join(

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { didYouMean } from './did-you-mean.ts';
-import { settingName } from './setting.ts';
+import { settingName, SWITCHED_ON } from './setting.ts';
 
 export interface FlagsRead {
   readonly values: ReadonlyMap<string, string>;
@@ -12,11 +12,15 @@ export interface FlagsRead {
  * Reads `--flag value` and `--flag=value`, as strictly as parseArgs' own strict mode, which would stop at the first
  * fault. Faults never quote a value: a misspelt flag may have been meant to take a password.
  */
-export function readFlags(argv: readonly string[], flags: readonly string[]): FlagsRead {
+export function readFlags(
+  argv: readonly string[],
+  flags: readonly string[],
+  switches: readonly string[] = [],
+): FlagsRead {
   const { tokens } = parseArgs({
     args: [...argv],
     options: {
-      ...Object.fromEntries(flags.map((flag) => [flag, { type: 'string' as const }])),
+      ...Object.fromEntries(flags.map((flag) => [flag, { type: switches.includes(flag) ? 'boolean' : 'string' }])),
       help: { type: 'boolean', short: 'h' },
     },
     strict: false,
@@ -44,6 +48,9 @@ export function readFlags(argv: readonly string[], flags: readonly string[]): Fl
         );
       } else if (values.has(token.name)) {
         faults.push(`${settingName(token.name)}: is given twice`);
+      } else if (switches.includes(token.name)) {
+        if (token.value === undefined) values.set(token.name, SWITCHED_ON);
+        else faults.push(`${settingName(token.name)}: takes no value`);
       } else if (token.value === undefined || (!token.inlineValue && token.value.startsWith('-'))) {
         faults.push(`${settingName(token.name)}: needs a value`);
       } else {

@@ -29,7 +29,8 @@ export function readSettings<C>(
   const { settings, withheld = {}, crossCheck } = reader;
   const entries = Object.entries(settings) as [keyof C, Setting<C[keyof C]>][];
   const flags = entries.map(([, setting]) => setting.flag);
-  const read = readFlags(argv, [...flags, ...Object.keys(withheld)]);
+  const switches = entries.filter(([, { placeholder }]) => placeholder === '').map(([, setting]) => setting.flag);
+  const read = readFlags(argv, [...flags, ...Object.keys(withheld)], switches);
   if (read.help) return { outcome: 'help' };
 
   const faults = [...read.faults, ...unknownVariables(environment, [...flagsOfAllRoles, ...Object.keys(withheld)])];

@@ -4,7 +4,7 @@
  */
 export interface Setting<T> {
   readonly flag: string;
-  /** Stands for the value in `--help`. */
+  /** Stands for the value in `--help`; empty for a switch, whose flag stands alone and gives `on`. */
   readonly placeholder: string;
   /** One line for `--help`. */
   readonly description: string;
@@ -24,6 +24,18 @@ export type Fallback<T> = { readonly text: string } | { readonly value: T } | 'r
 
 /** Every setting of a configuration, keyed by its property there. */
 export type Settings<C> = { readonly [K in keyof C]: Setting<C[K]> };
+
+/** A flag that stands alone. In the environment, its variable is `on` or `off`. */
+export function switchSetting(flag: string, description: string): Setting<boolean> {
+  const parse = (text: string): boolean => {
+    if (text !== SWITCHED_ON && text !== 'off') throw new SettingFault(`must be ${SWITCHED_ON} or off`);
+    return text === SWITCHED_ON;
+  };
+  return { flag, placeholder: '', description, fallback: { value: false }, parse };
+}
+
+/** What a switch gives that stands on the command line. */
+export const SWITCHED_ON = 'on';
 
 /** Something is wrong with the value of a setting. */
 export class SettingFault extends Error {

@@ -24,6 +24,16 @@ export function parseOneOf<T extends string>(allowed: readonly T[]): (text: stri
   };
 }
 
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A whole number and its unit, such as `30s`, `15m`, `12h` or `90d`, in milliseconds; more than nothing. */
+export function parseDuration(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const duration = Number(count) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  if (!(duration > 0)) throw new SettingFault('must be a duration such as 30s, 15m, 12h or 90d');
+  return duration;
+}
+
 /** Comma-separated, the preferred one first; in upper case. */
 export function parseHeaderPrefixes(text: string): readonly string[] {
   const prefixes = text.split(',').map((prefix) => prefix.trim().toUpperCase());
@@ -84,6 +94,16 @@ export function parseRedisUrl(text: string): string {
   if (url.hostname === '') throw new SettingFault(`must name a host, as in ${example}`);
   if (!/^(?:\/\d*)?$/.test(url.pathname)) throw new SettingFault('may have no path but the number of a database');
   return text;
+}
+
+/** The absolute path of a file that is there. */
+export function parseExistingFile(text: string): string {
+  if (!existsAsFile(text)) throw new SettingFault(`must be a file; ${text || 'nothing'} is not one`);
+  return resolve(text);
+}
+
+function existsAsFile(path: string): boolean {
+  return path !== '' && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function kindOfPath(path: string): 'folder' | 'missing' | 'other' {

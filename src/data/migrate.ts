@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Logger } from '../platform/logger.ts';
-import type { Database, Statement } from './database.ts';
+import type { Database, Queryable, Statement } from './database.ts';
 
 /** The schema in the database and the one that this program knows do not go together. The message says what to do. */
 export class SchemaMismatch extends Error {
@@ -87,6 +87,20 @@ export async function migrate(
     }
     if (pending.length === 0) logger.info({}, 'Schema found up to date');
   });
+}
+
+const EXISTS: Statement = { text: `select to_regclass('schema_migrations') is not null as "exists"` };
+
+/** Throws a SchemaMismatch where the database is not at the schema of this program. Changes nothing. */
+export async function assertMigrated(queryable: Queryable): Promise<void> {
+  const [row] = await queryable.run<{ exists: boolean }>(EXISTS);
+  const applied = row!.exists ? await queryable.run<AppliedMigration>(APPLIED) : [];
+  const pending = pendingMigrations(await readMigrations(), applied);
+  if (pending.length === 0) return;
+  throw new SchemaMismatch(
+    `the database is behind this version by ${pending.length} migrations: start the vault with this version, or run ` +
+      '"tokenkeep migrate", first',
+  );
 }
 
 function pendingMigrations(known: readonly Migration[], applied: readonly AppliedMigration[]): Migration[] {

@@ -13,6 +13,9 @@ export const SYSTEM_HOME = '/var/lib/tokenkeep';
 
 export const SUPERUSER = 'tokenkeep';
 
+/** In the data folder: the password of the superuser. */
+export const PASSWORD_FILE = 'postgres-password';
+
 export interface Cluster {
   /** Postgres's data directory, with links resolved. */
   readonly folder: string;
@@ -32,7 +35,7 @@ export async function prepareCluster(
   const { dataDir, user } = options;
   const link = join(dataDir, 'postgres');
   const existing = await findCluster(link);
-  const password = await readOrMakePassword(join(dataDir, 'postgres-password'), existing !== undefined);
+  const password = await readOrMakePassword(join(dataDir, PASSWORD_FILE), existing !== undefined);
   if (existing !== undefined) {
     if (await canEnter(existing, user)) return { folder: existing, password };
     throw new Error(

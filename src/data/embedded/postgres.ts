@@ -1,8 +1,9 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from '../../platform/logger.ts';
 import { locateBinaries } from './binaries.ts';
-import { prepareCluster, SUPERUSER, SYSTEM_HOME } from './cluster.ts';
+import { PASSWORD_FILE, prepareCluster, SUPERUSER, SYSTEM_HOME } from './cluster.ts';
+import { findDataDirectory, findRunningServer } from './running.ts';
 import { startServer } from './server.ts';
 import { findServerUser } from './server-user.ts';
 
@@ -35,7 +36,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await mkdir(dataDir, { recursive: true, mode: user === undefined ? 0o700 : 0o711 });
   const binaries = await locateBinaries(user === undefined ? dataDir : SYSTEM_HOME, user, logger);
   const { folder, password } = await prepareCluster({ dataDir, user, logger, binaries, syncInitdb });
-  const urlOf = (port: number): string => `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
+  const urlOf = (port: number): string => connectionStringOf(port, password);
   const server = await startServer({ binaries, folder, logFile: join(dataDir, 'postgres.log'), user }, urlOf);
   logger.info({ port: server.port, user: user?.name }, 'Postgres started');
 
@@ -52,4 +53,21 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       await server.stop();
     },
   };
+}
+
+/** Whether a data folder has a Postgres, running or not. */
+export async function hasEmbeddedPostgres(dataDir: string): Promise<boolean> {
+  return (await findDataDirectory(dataDir)) !== undefined;
+}
+
+/** How the Postgres of a data folder is reached that another process has started; undefined where none runs there. */
+export async function findRunningPostgres(dataDir: string): Promise<string | undefined> {
+  const folder = await findDataDirectory(dataDir);
+  const server = folder === undefined ? undefined : await findRunningServer(folder);
+  if (server === undefined) return undefined;
+  return connectionStringOf(server.port, await readFile(join(dataDir, PASSWORD_FILE), 'utf8'));
+}
+
+function connectionStringOf(port: number, password: string): string {
+  return `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import type { BinariesFolder } from './binaries.ts';
+import { findRunningServer } from './running.ts';
 import { asUser, type ServerUser } from './server-user.ts';
 
 /** For one machine; durable, and with nothing in its own log that a statement carried. */
@@ -110,27 +111,13 @@ async function stopServer(child: ChildProcess, exited: Promise<void>): Promise<v
 async function awaitPrevious(folder: string): Promise<void> {
   const deadline = Date.now() + PREVIOUS_DEADLINE_MS;
   for (;;) {
-    const pid = await runningServer(folder);
-    if (pid === undefined) return;
+    const running = await findRunningServer(folder);
+    if (running === undefined) return;
     if (Date.now() > deadline) {
-      throw new Error(`a Postgres (process ${pid}) is still running on ${folder}: stop it and start again`);
+      throw new Error(`a Postgres (process ${running.pid}) is still running on ${folder}: stop it and start again`);
     }
     await delay(100);
   }
-}
-
-async function runningServer(folder: string): Promise<number | undefined> {
-  const file = await readFile(join(folder, 'postmaster.pid'), 'utf8').catch(() => undefined);
-  const pid = Number(file?.split('\n')[0]);
-  if (!Number.isInteger(pid) || pid <= 1) return undefined;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return undefined;
-  }
-  // After a reboot the number may be another program's.
-  const command = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => 'postgres');
-  return command.trim() === 'postgres' ? pid : undefined;
 }
 
 async function freePort(): Promise<number> {

@@ -19,7 +19,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { createDatabase, type Database } from '../../../src/data/database.ts';
-import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../../src/data/embedded/postgres.ts';
+import {
+  findRunningPostgres,
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from '../../../src/data/embedded/postgres.ts';
 import { silentLogger } from '../../../src/platform/logger.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -70,6 +74,14 @@ describe('the embedded Postgres', function () {
     await start();
     const rows = await withDatabase((database) => database.run({ text: 'select answer from kept' }));
     expect(rows).to.deep.equal([{ answer: 42 }]);
+  });
+
+  it('is found by another program while it runs, and only then', async () => {
+    expect(await findRunningPostgres(dataDir)).to.equal(undefined);
+    await start();
+    expect(await findRunningPostgres(dataDir)).to.equal(server!.connectionString);
+    await server!.stop();
+    expect(await findRunningPostgres(dataDir)).to.equal(undefined);
   });
 
   it('is durable, local, and asks for a password that only its owner can read', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { assertDurable } from '../../../src/data/durability.ts';
-import { migrate, readMigrations, SchemaMismatch, type Migration } from '../../../src/data/migrate.ts';
+import { assertMigrated, migrate, readMigrations, SchemaMismatch, type Migration } from '../../../src/data/migrate.ts';
 import { runMigrate } from '../../../src/roles/migrate.ts';
 import { silentLogger } from '../../../src/platform/logger.ts';
 import { createEmptyDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -49,6 +49,15 @@ describe('migrations', () => {
     const config = { databaseUrl: test.connectionString, logLevel: 'silent', logFormat: 'json' } as const;
     await runMigrate(config, logger);
     await expectWholeSchema();
+  });
+
+  it('are asked for by a command that changes no schema', async () => {
+    expect(await failure(assertMigrated(test.database)))
+      .to.be.an.instanceOf(SchemaMismatch)
+      .with.property('message')
+      .that.matches(/behind this version by \d+ migrations.*run "tokenkeep migrate"/);
+    await migrate(test.database, { logger });
+    await assertMigrated(test.database);
   });
 
   it('are all undone where one fails', async () => {

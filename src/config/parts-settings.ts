@@ -1,0 +1,18 @@
+import { dataDir, logFormat, logLevel, optionalDatabaseUrl, type LogConfig } from './shared-settings.ts';
+import type { Settings } from './setting.ts';
+
+/** Where a command finds the database and the keys of a vault, which may be running. */
+export interface PartsConfig extends LogConfig {
+  /** Absolute. Of a standalone: holds the keyring, and the embedded Postgres where `databaseUrl` is undefined. */
+  readonly dataDir: string;
+  /** May hold a password. */
+  readonly databaseUrl: string | undefined;
+}
+
+export const partsSettings: Settings<PartsConfig> = {
+  dataDir,
+  databaseUrl: optionalDatabaseUrl,
+  // What a command has to say stands in its output.
+  logLevel: { ...logLevel, fallback: { text: 'warn' } },
+  logFormat,
+};
