@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../platform/logger.ts';
+import { ConnectionTenants } from './connection-tenants.ts';
 import { StatementTimeout, translateFailure } from './failures.ts';
+import type { GroupRole } from './group-roles.ts';
 
 /** One SQL statement. With a name, each connection plans it once; without one, it is planned for its values. */
 export interface Statement {
@@ -44,6 +46,10 @@ export interface DatabaseOptions {
   readonly idleInTransactionTimeoutMs?: number;
   /** How Postgres lists these connections. */
   readonly applicationName?: string;
+  /** Whether each statement is confined to the tenant in whose scope it is run; see `withinTenant`. */
+  readonly tenantScoped?: boolean;
+  /** The group whose privileges the connections have, in place of those of their user. */
+  readonly role?: GroupRole | undefined;
 }
 
 /** Added to Postgres's own time limit, so that this one ends only what Postgres can no longer be asked about. */
@@ -52,7 +58,7 @@ const ANSWER_MARGIN_MS = 2_000;
 const UNBOUNDED_MS = 2 ** 31 - 1;
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const { connectionString, logger, poolSize = 10, statementTimeoutMs = 10_000 } = options;
+  const { connectionString, logger, poolSize = 10, statementTimeoutMs = 10_000, tenantScoped = false } = options;
   const pool = new pg.Pool({
     connectionString,
     max: poolSize,
@@ -64,7 +70,11 @@ export function createDatabase(options: DatabaseOptions): Database {
     application_name: options.applicationName ?? 'tokenkeep',
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
+    // Setting the tenant of a connection costs no round trip of its own.
+    pipeline: tenantScoped,
+    ...(options.role === undefined ? {} : { options: `-c role=${options.role}` }),
   });
+  const tenants = tenantScoped ? new ConnectionTenants() : undefined;
   // Without listeners, a connection that Postgres closes, idle or in use, would end the process.
   pool.on('error', (error) => logger.warn({ error }, 'Idle connection to Postgres lost'));
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -88,10 +98,21 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
+  /** Runs the first statement of whoever has just been given the connection. */
+  async function runFirst<Row>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]) {
+    const entering = tenants?.enter(client);
+    if (entering === undefined) return runOn<Row>(client, statement, values);
+    const entered = entering.catch((cause: unknown) => {
+      throw new TenantNotEntered(cause);
+    });
+    const [, rows] = await Promise.all([entered, runOn<Row>(client, statement, values)]);
+    return rows;
+  }
+
   async function run<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     const client = await connect();
     try {
-      const rows = await runOn<Row>(client, statement, values);
+      const rows = await runFirst<Row>(client, statement, values);
       client.release();
       return rows;
     } catch (error) {
@@ -108,7 +129,8 @@ export function createDatabase(options: DatabaseOptions): Database {
       const on: Queryable = { run: (statement, values = []) => runOn(client, statement, values) };
       let broken = false;
       try {
-        await on.run({ text: 'begin' });
+        // The tenant is set before the transaction begins, whose rollback would take it back.
+        await runFirst(client, { text: 'begin' }, []);
         const result = await work(on);
         await on.run({ text: 'commit' });
         return result;
@@ -126,6 +148,13 @@ export function createDatabase(options: DatabaseOptions): Database {
     },
     close: () => pool.end(),
   };
+}
+
+/** Whose rows the connection would show is not known. */
+class TenantNotEntered extends DomainError {
+  constructor(cause: unknown) {
+    super('unavailable', 'Postgres did not confirm whose data it is asked for.', { cause });
+  }
 }
 
 function isLost(error: unknown): boolean {

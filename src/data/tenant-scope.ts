@@ -1,0 +1,17 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+const scope = new AsyncLocalStorage<string>();
+
+/**
+ * Does work for one tenant: whatever it, and all that it waits for, reads or writes through a tenant-scoped database is
+ * that tenant's, whatever its statements ask for. Entered where it is known on whose behalf a request acts, and never
+ * with an id that merely names what the request is about.
+ */
+export function withinTenant<Result>(tenantId: string, work: () => Result): Result {
+  return scope.run(tenantId, work);
+}
+
+/** Undefined outside of any tenant's work: nothing of any tenant can be seen then. */
+export function tenantInScope(): string | undefined {
+  return scope.getStore();
+}

@@ -1,0 +1,1 @@
+export { withinTenant } from '../data/tenant-scope.ts';
