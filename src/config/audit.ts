@@ -1,6 +1,7 @@
 import { partsSettings, type PartsConfig } from './parts-settings.ts';
 import type { SettingsReader } from './read-settings.ts';
 import { parseExistingFile } from './values.ts';
+import { vaultFaults } from './vault-settings.ts';
 
 export interface AuditVerifyConfig extends PartsConfig {
   /** Absolute. Lines of JSON as the vault logs them; others are passed over. */
@@ -18,4 +19,5 @@ export const auditVerifySettings: SettingsReader<AuditVerifyConfig> = {
       parse: parseExistingFile,
     },
   },
+  crossCheck: vaultFaults,
 };

@@ -7,7 +7,7 @@ import { reactorSettings } from './reactor.ts';
 import type { ReactorConfig } from './reactor.ts';
 import { readSettings } from './read-settings.ts';
 import type { Environment, SettingsReader } from './read-settings.ts';
-import type { Setting } from './setting.ts';
+import { flagsOf, type Setting } from './setting.ts';
 import { standaloneSettings } from './standalone.ts';
 import type { StandaloneConfig } from './standalone.ts';
 import { statusSettings } from './status.ts';
@@ -77,7 +77,7 @@ function firstWords(): string[] {
 
 function readRole<R extends Role>(role: R, argv: readonly string[], environment: Environment): Command {
   const reader: (typeof ROLES)[R] = ROLES[role];
-  const flagsOfAllRoles = Object.values(ROLES).flatMap(flagsOf);
+  const flagsOfAllRoles = Object.values(ROLES).flatMap((role) => flagsOf(settingsOf(role)));
   const read = readSettings<RoleConfigs[R]>(reader, argv, environment, flagsOfAllRoles);
   if (read.outcome === 'help') return { action: 'print', text: roleHelp(role, reader.summary, settingsOf(reader)) };
   if (read.outcome === 'faulty') return { action: 'refuse', faults: read.faults };
@@ -91,10 +91,6 @@ function isRole(name: string): name is Role {
 
 function settingsOf(reader: { readonly settings: object }): Setting<unknown>[] {
   return Object.values(reader.settings) as Setting<unknown>[];
-}
-
-function flagsOf(reader: { readonly settings: object }): string[] {
-  return settingsOf(reader).map((setting) => setting.flag);
 }
 
 function version(): string {

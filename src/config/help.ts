@@ -22,7 +22,7 @@ export function roleHelp(role: string, summary: string, settings: readonly Setti
   const head = [`tokenkeep ${role}: ${summary}`, '', usage];
   if (settings.length === 0) return head.join('\n');
   const rows = settings.map(
-    (setting) => [`--${setting.flag} ${setting.placeholder}`.trimEnd(), describe(setting)] as const,
+    (setting) => [setting.variable ?? `--${setting.flag} ${setting.placeholder}`.trimEnd(), describe(setting)] as const,
   );
   const [first] = settings;
   const example = first === undefined ? '' : `, as in ${environmentName(first.flag)} for --${first.flag}`;

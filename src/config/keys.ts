@@ -2,10 +2,11 @@ import { partsSettings, type PartsConfig } from './parts-settings.ts';
 import type { SettingsReader } from './read-settings.ts';
 import { switchSetting } from './setting.ts';
 import { parseDuration } from './values.ts';
+import { vaultFaults } from './vault-settings.ts';
 
 export type KeysStatusConfig = PartsConfig;
 
-export const keysStatusSettings: SettingsReader<KeysStatusConfig> = { settings: partsSettings };
+export const keysStatusSettings: SettingsReader<KeysStatusConfig> = { settings: partsSettings, crossCheck: vaultFaults };
 
 export interface KeysRotateConfig extends PartsConfig {
   /** Whether each tenant's data key is replaced too, for what is sealed from now on. */
@@ -26,6 +27,7 @@ export const keysRotateSettings: SettingsReader<KeysRotateConfig> = {
       parse: parseDuration,
     },
   },
+  crossCheck: vaultFaults,
 };
 
 export interface KeysRewrapConfig extends PartsConfig {
@@ -38,8 +40,9 @@ export const keysRewrapSettings: SettingsReader<KeysRewrapConfig> = {
     ...partsSettings,
     retire: switchSetting('retire', 'then destroy the older versions of the master key, for good'),
   },
+  crossCheck: vaultFaults,
 };
 
 export type KeysImportConfig = PartsConfig;
 
-export const keysImportSettings: SettingsReader<KeysImportConfig> = { settings: partsSettings };
+export const keysImportSettings: SettingsReader<KeysImportConfig> = { settings: partsSettings, crossCheck: vaultFaults };

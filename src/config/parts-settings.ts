@@ -1,8 +1,9 @@
 import { dataDir, logFormat, logLevel, optionalDatabaseUrl, type LogConfig } from './shared-settings.ts';
 import type { Settings } from './setting.ts';
+import { vaultSettings, type VaultConfig } from './vault-settings.ts';
 
 /** Where a command finds the database and the keys of a vault, which may be running. */
-export interface PartsConfig extends LogConfig {
+export interface PartsConfig extends LogConfig, VaultConfig {
   /** Absolute. Of a standalone: holds the keyring, and the embedded Postgres where `databaseUrl` is undefined. */
   readonly dataDir: string;
   /** May hold a password. */
@@ -12,6 +13,7 @@ export interface PartsConfig extends LogConfig {
 export const partsSettings: Settings<PartsConfig> = {
   dataDir,
   databaseUrl: optionalDatabaseUrl,
+  ...vaultSettings,
   // What a command has to say stands in its output.
   logLevel: { ...logLevel, fallback: { text: 'warn' } },
   logFormat,

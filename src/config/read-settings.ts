@@ -1,6 +1,6 @@
 import { didYouMean } from './did-you-mean.ts';
 import { readFlags } from './read-flags.ts';
-import { ENVIRONMENT_PREFIX, SettingFault, environmentName, settingName } from './setting.ts';
+import { ENVIRONMENT_PREFIX, SettingFault, environmentName, flagsOf, settingName } from './setting.ts';
 import type { Setting, Settings } from './setting.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,8 +12,6 @@ export type SettingsRead<C> =
 
 export interface SettingsReader<C> {
   readonly settings: Settings<C>;
-  /** Flags that are known and refused, each with the reason. */
-  readonly withheld?: Readonly<Record<string, string>>;
   /** Faults that only several settings together show. Those that are wrong by themselves are left out. */
   readonly crossCheck?: (config: Partial<C>) => readonly string[];
 }
@@ -26,28 +24,27 @@ export function readSettings<C>(
   /** Flags of all roles: the variable of another role's flag is no fault, since one environment may serve several. */
   flagsOfAllRoles: readonly string[],
 ): SettingsRead<C> {
-  const { settings, withheld = {}, crossCheck } = reader;
+  const { settings, crossCheck } = reader;
   const entries = Object.entries(settings) as [keyof C, Setting<C[keyof C]>][];
-  const flags = entries.map(([, setting]) => setting.flag);
+  const flags = flagsOf(entries.map(([, setting]) => setting as Setting<unknown>));
   const switches = entries.filter(([, { placeholder }]) => placeholder === '').map(([, setting]) => setting.flag);
-  const read = readFlags(argv, [...flags, ...Object.keys(withheld)], switches);
+  const read = readFlags(argv, flags, switches);
   if (read.help) return { outcome: 'help' };
 
-  const faults = [...read.faults, ...unknownVariables(environment, [...flagsOfAllRoles, ...Object.keys(withheld)])];
-  for (const [flag, reason] of Object.entries(withheld)) {
-    const given = read.values.has(flag) || environment[environmentName(flag)] !== undefined;
-    if (given) faults.push(`${settingName(flag)}: ${reason}`);
-  }
+  const faults = [...read.faults, ...unknownVariables(environment, flagsOfAllRoles)];
 
   const config: Partial<C> = {};
   for (const [property, setting] of entries) {
-    const text = read.values.get(setting.flag) ?? environment[environmentName(setting.flag)];
+    const { flag, variable } = setting;
+    const name = variable ?? settingName(flag);
+    const given = variable === undefined ? read.values.get(flag) : undefined;
+    const text = given ?? environment[variable ?? environmentName(flag)];
     try {
       config[property] = valueOf(setting, text);
     } catch (error) {
       if (!(error instanceof SettingFault)) throw error;
-      const alreadyReported = read.faults.some((fault) => fault.startsWith(`${settingName(setting.flag)}:`));
-      if (!alreadyReported) faults.push(`${settingName(setting.flag)}: ${error.message}`);
+      const alreadyReported = read.faults.some((fault) => fault.startsWith(`${name}:`));
+      if (!alreadyReported) faults.push(`${name}: ${error.message}`);
     }
   }
   faults.push(...(crossCheck?.(config) ?? []));

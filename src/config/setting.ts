@@ -4,6 +4,8 @@
  */
 export interface Setting<T> {
   readonly flag: string;
+  /** The only source of a secret, in place of both: command lines can be read by everybody on the machine. */
+  readonly variable?: string;
   /** Stands for the value in `--help`; empty for a switch, whose flag stands alone and gives `on`. */
   readonly placeholder: string;
   /** One line for `--help`. */
@@ -52,4 +54,9 @@ export function environmentName(flag: string): string {
 /** How faults call a setting: by both names, since the reader may have used either. */
 export function settingName(flag: string): string {
   return `--${flag} (${environmentName(flag)})`;
+}
+
+/** The flags of those settings that have one. */
+export function flagsOf(settings: readonly Setting<unknown>[]): string[] {
+  return settings.filter(({ variable }) => variable === undefined).map(({ flag }) => flag);
 }

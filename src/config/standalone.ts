@@ -3,10 +3,11 @@ import type { SettingsReader } from './read-settings.ts';
 import { settingName } from './setting.ts';
 import { dataDir, logFormat, logLevel, optionalDatabaseUrl } from './shared-settings.ts';
 import type { LogConfig } from './shared-settings.ts';
+import { vaultFaults, vaultSettings, type VaultConfig } from './vault-settings.ts';
 import { parseExistingFolder, parseHeaderPrefixes, parseHost, parseOrigins, parsePort } from './values.ts';
 
 /** Everything on one machine. Ports: 0 takes a free one. */
-export interface StandaloneConfig extends LogConfig, RateLimitConfig {
+export interface StandaloneConfig extends LogConfig, RateLimitConfig, VaultConfig {
   /** Where the API listens. */
   readonly port: number;
   /** What the API and the metrics listen on; the internal API listens on loopback alone. */
@@ -24,8 +25,6 @@ export interface StandaloneConfig extends LogConfig, RateLimitConfig {
   /** Whose pages may call the API: origins as browsers send them, or `*` alone. Nobody's where it is empty. */
   readonly corsOrigins: readonly string[];
 }
-
-const NO_VAULT = 'is not supported by this release: keys are held by the keyring file in the data folder';
 
 export const standaloneSettings: SettingsReader<StandaloneConfig> = {
   settings: {
@@ -80,17 +79,21 @@ export const standaloneSettings: SettingsReader<StandaloneConfig> = {
       fallback: { value: Object.freeze([]) },
       parse: parseOrigins,
     },
+    ...vaultSettings,
     ...rateLimitSettings,
     logLevel,
     logFormat,
   },
-  withheld: { 'vault-addr': NO_VAULT, 'transit-mount': NO_VAULT, 'transit-key': NO_VAULT },
-  crossCheck: ({ port, internalPort, metricsPort }) => [
+  crossCheck: (config) => [...portFaults(config), ...vaultFaults(config)],
+};
+
+function portFaults({ port, internalPort, metricsPort }: Partial<StandaloneConfig>): string[] {
+  return [
     ...samePort('internal-port', internalPort, 'port', port),
     ...samePort('metrics-port', metricsPort, 'port', port),
     ...samePort('metrics-port', metricsPort, 'internal-port', internalPort),
-  ],
-};
+  ];
+}
 
 function samePort(flag: string, port: number | undefined, otherFlag: string, otherPort: number | undefined): string[] {
   // Free ports differ anyway, and a port that is not given or not one is no port at all.

@@ -190,7 +190,8 @@ function parseToken(text: string): string {
 }
 
 function parseName(text: string): string {
-  if (!/^\w[\w.-]*$/.test(text)) throw new SettingFault('must be a name of letters, digits, dots, dashes and underscores');
+  if (!/^\w[\w.-]*$/.test(text))
+    throw new SettingFault('must be a name of letters, digits, dots, dashes and underscores');
   return text;
 }
 
