@@ -6,7 +6,10 @@ import { vaultFaults } from './vault-settings.ts';
 
 export type KeysStatusConfig = PartsConfig;
 
-export const keysStatusSettings: SettingsReader<KeysStatusConfig> = { settings: partsSettings, crossCheck: vaultFaults };
+export const keysStatusSettings: SettingsReader<KeysStatusConfig> = {
+  settings: partsSettings,
+  crossCheck: vaultFaults,
+};
 
 export interface KeysRotateConfig extends PartsConfig {
   /** Whether each tenant's data key is replaced too, for what is sealed from now on. */
@@ -45,4 +48,7 @@ export const keysRewrapSettings: SettingsReader<KeysRewrapConfig> = {
 
 export type KeysImportConfig = PartsConfig;
 
-export const keysImportSettings: SettingsReader<KeysImportConfig> = { settings: partsSettings, crossCheck: vaultFaults };
+export const keysImportSettings: SettingsReader<KeysImportConfig> = {
+  settings: partsSettings,
+  crossCheck: vaultFaults,
+};

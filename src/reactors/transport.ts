@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import type { ReactorInstance } from '../domain/declarations.ts';
-import { ExchangeError, exchange } from './http-exchange.ts';
+import { ExchangeError, exchange } from '../platform/http-exchange.ts';
 import { BUSY_HEADER, CONCURRENCY_HEADER } from './protocol.ts';
 import type { CheckRequest, InvokeRequest } from './protocol.ts';
 import type { CheckOutcome, Invocation, InvocationOutcome } from './types.ts';

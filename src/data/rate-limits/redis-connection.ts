@@ -1,5 +1,5 @@
 import { createClient, type RedisClientType } from '@redis/client';
-import { createCircuit } from './circuit.ts';
+import { createCircuit } from '../../platform/circuit.ts';
 
 /** A connection that is made again whenever it is lost, and knows whether Redis answers. */
 export interface RedisConnection {

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../domain/json.ts';
 import type { Json } from '../../domain/json.ts';
 import { errorClassOf } from '../errors.ts';
-import { AnswerTooLarge, ExchangeError, exchange } from '../http-exchange.ts';
+import { AnswerTooLarge, ExchangeError, exchange } from '../../platform/http-exchange.ts';
 import { INVOCATION_LIMITS } from '../types.ts';
 import type { SvcAccess } from '../types.ts';
 import type { SvcHandler } from './sandbox.ts';

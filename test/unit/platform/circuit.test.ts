@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Circuit, createCircuit, HOLD_OFF_MS } from '../../../../src/data/rate-limits/circuit.ts';
+import { type Circuit, createCircuit, HOLD_OFF_MS } from '../../../src/platform/circuit.ts';
 
 describe('the circuit to a service that may be away', () => {
   let now: number;

@@ -15,6 +15,7 @@ export interface CircuitOptions {
   readonly onChange: (isUp: boolean) => void;
   /** Monotonic, in ms. */
   readonly now: () => number;
+  readonly holdOffMs?: number;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface CircuitOptions {
  */
 export const HOLD_OFF_MS = 2_000;
 
-export function createCircuit({ ask, onChange, now }: CircuitOptions): Circuit {
+export function createCircuit({ ask, onChange, now, holdOffMs = HOLD_OFF_MS }: CircuitOptions): Circuit {
   let isUp: boolean | undefined;
   let probing = false;
   let failures = 0;
@@ -41,7 +42,7 @@ export function createCircuit({ ask, onChange, now }: CircuitOptions): Circuit {
     },
     trip() {
       failures++;
-      heldOffUntil = now() + HOLD_OFF_MS;
+      heldOffUntil = now() + holdOffMs;
       become(false);
     },
     async probe() {
