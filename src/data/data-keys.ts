@@ -1,5 +1,6 @@
 import type { DataKeyStore, StoredDataKey } from '../domain/data-keys.ts';
 import type { Queryable, Statement } from './database.ts';
+import { breaksConstraint, CHECK_VIOLATION } from './failures.ts';
 
 const COLUMNS = `
   tenant_id as "tenantId", data_key_id as "id", purpose, wrapped, created_at as "createdAt", uses::float8 as "uses",
@@ -32,6 +33,8 @@ const ACTIVATE: Statement = {
     returning data_key_id`,
 };
 
+const FENCE = 'data_keys_fence';
+
 const RESERVE_USES: Statement = {
   name: 'reserve-data-key-uses',
   text: `
@@ -53,7 +56,12 @@ export function createDataKeyStore(queryable: Queryable): DataKeyStore {
     async activate(key, replaces) {
       const { tenantId, id, purpose, wrapped, uses, createdAt, destroyAt } = key;
       const values = [tenantId, id, purpose, wrapped, uses, createdAt, destroyAt, replaces ?? null];
-      return (await queryable.run(ACTIVATE, values)).length > 0;
+      try {
+        return (await queryable.run(ACTIVATE, values)).length > 0 ? 'activated' : 'taken';
+      } catch (error) {
+        if (breaksConstraint(error, CHECK_VIOLATION, FENCE)) return 'retired';
+        throw error;
+      }
     },
     async reserveUses(tenantId, id, count, limit) {
       return (await queryable.run(RESERVE_USES, [tenantId, id, count, limit])).length > 0;

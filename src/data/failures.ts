@@ -2,6 +2,7 @@ import pg from 'pg';
 import { DomainError } from '../domain/errors.ts';
 
 export const UNIQUE_VIOLATION = '23505';
+export const CHECK_VIOLATION = '23514';
 export const FOREIGN_KEY_VIOLATION = '23503';
 const QUERY_CANCELED = '57014';
 

@@ -158,7 +158,7 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     };
     const dataKey = takeKey(stored.id, plaintext);
     // Committed before its first use: what is sealed under a key that is not stored is lost.
-    return (await store.activate(stored, replaces)) ? { stored, dataKey } : undefined;
+    return (await store.activate(stored, replaces)) === 'activated' ? { stored, dataKey } : undefined;
   }
 
   function activate(name: string, { stored, dataKey }: StoredAndUnwrapped, usesLeft: number, generation: number): void {

@@ -1,6 +1,9 @@
 /** Which master key wraps a data key: card verification codes have their own, so that they can be destroyed alone. */
 export type MasterKey = 'tokens' | 'cvc';
 
+/** Of the implementations of key management; what the forms that each has wrapped begin with. */
+export type KeyManagementName = 'keyring' | 'vault';
+
 /** A new data key: 256 random bits and its wrapped form, the only form that is ever stored. */
 export interface NewDataKey {
   plaintext: Buffer;
@@ -25,6 +28,7 @@ export interface MasterKeyVersions {
  * too slow, not permitted, master key gone. Its message says what to do.
  */
 export interface KeyManagement {
+  readonly name: KeyManagementName;
   createDataKey(master: MasterKey, tenantId: string): Promise<NewDataKey>;
   /**
    * Throws a plain Error where `wrapped` was altered, belongs to another tenant or master key, or was wrapped under a

@@ -66,6 +66,7 @@ export async function openKeyring(path: string, { isNeeded }: KeyringOptions): P
   }
 
   return {
+    name: 'keyring',
     async createDataKey(master, tenantId) {
       const plaintext = randomBytes(DATA_KEY_BYTES);
       return { plaintext, wrapped: await wrapDataKey(master, tenantId, plaintext) };
