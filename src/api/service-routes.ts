@@ -18,9 +18,9 @@ export function mountServiceRoutes(router: Router, document: Schema, health: Hea
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    const { ready, failures } = await health.readiness();
+    const { ready, failures, degraded } = await health.readiness();
     ctx.status = ready ? 200 : 503;
-    ctx.body = { status: ready ? 'ready' : 'not ready', failures };
+    ctx.body = { status: ready ? 'ready' : 'not ready', failures, degraded };
   });
   router.get('/openapi.json', (ctx) => {
     ctx.type = 'application/json';

@@ -1,12 +1,14 @@
 import type { Clock } from './clock.ts';
 
-/** Settles when the part that it asks about can serve; rejects when it cannot. */
-export type ReadinessCheck = () => Promise<void>;
+/** Settles when the part that it asks about can serve, 'degraded' where only for a while yet; rejects when it cannot. */
+export type ReadinessCheck = () => Promise<void | 'degraded'>;
 
 export interface Readiness {
   readonly ready: boolean;
   /** Names of what is not ready; `draining` while the process stops. */
   readonly failures: readonly string[];
+  /** Names of what serves for a while yet, unless it is mended. */
+  readonly degraded: readonly string[];
 }
 
 /** Whether this process may be sent requests. */
@@ -31,7 +33,7 @@ export interface HealthOptions {
 /** Turned back, a wall clock would keep a result for long. */
 const monotonicClock: Clock = { now: () => performance.now() };
 
-const DRAINING: Readiness = { ready: false, failures: ['draining'] };
+const DRAINING: Readiness = { ready: false, failures: ['draining'], degraded: [] };
 
 export function createHealth({
   checkTimeoutMs = 2_000,
@@ -44,10 +46,12 @@ export function createHealth({
 
   async function runChecks(): Promise<Readiness> {
     const results = await Promise.all(
-      [...checks].map(async ([name, check]) => ((await passes(check, checkTimeoutMs)) ? [] : [name])),
+      [...checks].map(async ([name, check]) => ({ name, outcome: await outcomeOf(check, checkTimeoutMs) })),
     );
-    const failures = results.flat();
-    return { ready: failures.length === 0, failures };
+    const namesOf = (wanted: Outcome): string[] =>
+      results.filter(({ outcome }) => outcome === wanted).map(({ name }) => name);
+    const failures = namesOf('failed');
+    return { ready: failures.length === 0, failures, degraded: namesOf('degraded') };
   }
 
   /** The result that is being found out, or was within the time that it is shared for. */
@@ -78,13 +82,15 @@ export function createHealth({
   };
 }
 
-async function passes(check: ReadinessCheck, timeoutMs: number): Promise<boolean> {
-  const { promise: expiry, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), timeoutMs);
+type Outcome = 'passed' | 'degraded' | 'failed';
+
+async function outcomeOf(check: ReadinessCheck, timeoutMs: number): Promise<Outcome> {
+  const { promise: expiry, resolve } = Promise.withResolvers<Outcome>();
+  const timer = setTimeout(() => resolve('failed'), timeoutMs);
   try {
-    return await Promise.race([expiry, check().then(() => true)]);
+    return await Promise.race([expiry, check().then((found): Outcome => found ?? 'passed')]);
   } catch {
-    return false;
+    return 'failed';
   } finally {
     clearTimeout(timer);
   }

@@ -29,12 +29,22 @@ interface ServiceOperation {
 
 const readiness = (ready: boolean): Schema => ({
   type: 'object',
-  required: ['status', 'failures'],
+  required: ['status', 'failures', 'degraded'],
   properties: {
     status: { type: 'string', enum: [ready ? 'ready' : 'not ready'], description: 'Whether requests may be sent.' },
     failures: { type: 'array', items: { type: 'string' }, description: 'Names of what is not ready.' },
+    degraded: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Names of what serves for a while yet, unless an operator mends it.',
+    },
   },
-  examples: [ready ? { status: 'ready', failures: [] } : { status: 'not ready', failures: ['postgres'] }],
+  examples: ready
+    ? [
+        { status: 'ready', failures: [], degraded: [] },
+        { status: 'ready', failures: [], degraded: ['key-management'] },
+      ]
+    : [{ status: 'not ready', failures: ['postgres'], degraded: [] }],
 });
 
 const liveness: Schema = {

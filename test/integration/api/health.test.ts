@@ -19,7 +19,7 @@ describe('health of the API', () => {
     const alive = await vault.request('GET', '/healthz');
     expect([alive.status, alive.body]).to.deep.equal([200, { status: 'ok' }]);
     const ready = await vault.request('GET', '/readyz');
-    expect([ready.status, ready.body]).to.deep.equal([200, { status: 'ready', failures: [] }]);
+    expect([ready.status, ready.body]).to.deep.equal([200, { status: 'ready', failures: [], degraded: [] }]);
   });
 
   describe('without Postgres', () => {
@@ -45,7 +45,7 @@ describe('health of the API', () => {
           return answer;
         });
         const body = await response.json();
-        expect(body).to.deep.equal({ status: 'not ready', failures: ['postgres'] });
+        expect(body).to.deep.equal({ status: 'not ready', failures: ['postgres'], degraded: [] });
         runRecorder()!.record({
           ...{ method: 'GET', path: '/readyz', requestBody: undefined },
           answer: { status: 503, headers: response.headers, body },

@@ -5,7 +5,7 @@ describe('health', () => {
   it('is ready while every check passes', async () => {
     const health = createHealth();
     health.addCheck('database', async () => undefined);
-    expect(await health.readiness()).to.deep.equal({ ready: true, failures: [] });
+    expect(await health.readiness()).to.deep.equal({ ready: true, failures: [], degraded: [] });
   });
 
   it('names every check that fails', async () => {
@@ -13,7 +13,25 @@ describe('health', () => {
     health.addCheck('database', () => Promise.reject(new Error('down')));
     health.addCheck('keys', async () => undefined);
     health.addCheck('manifests', () => Promise.reject(new Error('not yet')));
-    expect(await health.readiness()).to.deep.equal({ ready: false, failures: ['database', 'manifests'] });
+    expect(await health.readiness()).to.deep.equal({
+      ready: false,
+      failures: ['database', 'manifests'],
+      degraded: [],
+    });
+  });
+
+  it('is ready, and names what is degraded, while a check says so', async () => {
+    const health = createHealth();
+    health.addCheck('database', async () => undefined);
+    health.addCheck('keys', async () => 'degraded');
+    expect(await health.readiness()).to.deep.equal({ ready: true, failures: [], degraded: ['keys'] });
+  });
+
+  it('names what is degraded beside what fails', async () => {
+    const health = createHealth();
+    health.addCheck('database', () => Promise.reject(new Error('down')));
+    health.addCheck('keys', async () => 'degraded');
+    expect(await health.readiness()).to.deep.equal({ ready: false, failures: ['database'], degraded: ['keys'] });
   });
 
   it('counts a check that throws before it returns as failed', async () => {
@@ -35,7 +53,7 @@ describe('health', () => {
     health.addCheck('database', async () => undefined);
     health.drain();
     expect(health.draining).to.equal(true);
-    expect(await health.readiness()).to.deep.equal({ ready: false, failures: ['draining'] });
+    expect(await health.readiness()).to.deep.equal({ ready: false, failures: ['draining'], degraded: [] });
   });
 
   it('asks its checks once for all who want to know within half a second', async () => {
