@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { ChainHead, ChainLink, SealedHead } from '../../domain/audit-chain.ts';
+import type { LogEntry } from '../../domain/logs.ts';
+import { lengthPrefixed } from '../../keys/length-prefixed.ts';
+
+// Each form begins with its name and version: bytes of one are never those of another, and a later form can be told
+// from these.
+const ENTRY = 'tokenkeep audit entry 1';
+const LINK = 'tokenkeep audit link 1';
+const HEAD = 'tokenkeep audit head 1';
+
+const HASH_BYTES = 32;
+
+/** Stands before the first link of a chain. */
+export const NO_LINK: Buffer = Buffer.alloc(HASH_BYTES);
+/** Stands for an entry that was gone before it could be linked: no entry has this digest. */
+export const NO_ENTRY: Buffer = Buffer.alloc(HASH_BYTES);
+
+function sha256(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+/** SHA-256 over every field of an entry. An absent actor is the empty text: no id is. */
+export function digestOfEntry(entry: LogEntry): Buffer {
+  const { tenantId, createdAt, id, actorId, actorType, entityType, entityId, operation, message } = entry;
+  const who = [actorId ?? '', actorType] as const;
+  const what = [entityType, entityId, operation, message] as const;
+  return sha256(lengthPrefixed(ENTRY, tenantId, createdAt.toISOString(), id, ...who, ...what));
+}
+
+function headParts({ writer, hour, n, hash }: ChainHead): (string | Buffer)[] {
+  return [writer, hour.toISOString(), `${n}`, hash];
+}
+
+/** The hash of a link: over everything in it but the hash itself, so over everything before it too. */
+export function hashOfLink(link: Omit<ChainLink, 'hash'>): Buffer {
+  const { writer, hour, n, previous, linkedAt, oldest, witnessed, entries } = link;
+  return sha256(
+    lengthPrefixed(
+      ...[LINK, writer, hour.toISOString(), `${n}`, previous, linkedAt.toISOString(), oldest.toISOString()],
+      ...[`${witnessed.length}`, ...witnessed.flatMap(headParts)],
+      ...entries.flatMap(({ tenantId, createdAt, id, queuedAt, digest }) => [
+        ...[tenantId, createdAt.toISOString(), id, queuedAt.toISOString(), digest],
+      ]),
+    ),
+  );
+}
+
+/** What the key management authenticates of a head. */
+export function messageOfHead(head: Omit<SealedHead, 'mac'>): Buffer {
+  return lengthPrefixed(HEAD, ...headParts(head), head.sealedBy, head.anchoredAt.toISOString());
+}
