@@ -1,3 +1,4 @@
+import { SEALED_FORMAT } from '../domain/sealed-format.ts';
 import type { Queryable, Statement } from './database.ts';
 
 /** What an idempotency key stands for: an application's or a session's own use of it. */
@@ -35,28 +36,37 @@ const CLAIM: Statement = {
       where a.expires_at <= now()
       returning a.claim
     )
-    select true as claimed, null::bytea as answer from claimed
+    select true as claimed, null::bytea as answer, null::smallint as "sealedFormat", null::uuid as claim from claimed
     union all
-    select false, a.answer from idempotent_answers a where ${IN_SLOT} and not exists (select from claimed)`,
+    select false, a.answer, a.sealed_format, a.claim from idempotent_answers a where ${IN_SLOT} and not exists (select from claimed)`,
 };
 
 /** The slot is this attempt's now; or another attempt is under way; or the sealed answer of an earlier one is there. */
-export type ClaimOutcome = 'claimed' | 'under-way' | { answer: Buffer };
+export type ClaimOutcome = 'claimed' | 'under-way' | StoredAnswer;
+
+/** A sealed answer, and the attempt that got it. */
+export interface StoredAnswer {
+  answer: Buffer;
+  sealedFormat: number;
+  claim: string;
+}
 
 /**
  * Claims a slot for at most `leaseSeconds`, by the database's clock, unless it is taken. One statement in every case.
  */
 export async function claimSlot(queryable: Queryable, claim: Claim, leaseSeconds: number): Promise<ClaimOutcome> {
   const values = [...slotValues(claim), claim.claim, leaseSeconds, claim.applicationId];
-  const [found] = await queryable.run<{ claimed: boolean; answer: Buffer | null }>(CLAIM, values);
+  const [found] = await queryable.run<StoredAnswer & { claimed: boolean; answer: Buffer | null }>(CLAIM, values);
   if (found?.claimed) return 'claimed';
-  return found?.answer ? { answer: found.answer } : 'under-way';
+  if (!found?.answer) return 'under-way';
+  const { answer, sealedFormat, claim: claimed } = found;
+  return { answer, sealedFormat, claim: claimed };
 }
 
 const STORE: Statement = {
   name: 'store-idempotent-answer',
   text: `
-    update idempotent_answers a set answer = $5, expires_at = now() + make_interval(secs => $6)
+    update idempotent_answers a set answer = $5, expires_at = now() + make_interval(secs => $6), sealed_format = ${SEALED_FORMAT}
     where ${IN_SLOT} and a.claim = $4 and a.answer is null
     returning a.claim`,
 };

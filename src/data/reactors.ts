@@ -1,5 +1,6 @@
 import type { ReactorScaling } from '../domain/declarations.ts';
 import type { LogEntry } from '../domain/logs.ts';
+import { SEALED_FORMAT } from '../domain/sealed-format.ts';
 import type { Queryable, Statement } from './database.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
 import { LOG_AS_WRITTEN, upsertOutcome, type UpsertOutcome } from './upserts.ts';
@@ -13,6 +14,8 @@ export interface ReactorRow {
   code: Buffer;
   /** Sealed. */
   configuration: Buffer;
+  /** Of both. */
+  sealedFormat: number;
   applicationId: string | null;
   timeoutSeconds: number;
   scaling: ReactorScaling;
@@ -27,10 +30,11 @@ export interface ReactorRow {
   modifiedAt: Date | null;
 }
 
-export type NewReactor = Omit<ReactorRow, 'modifiedBy' | 'modifiedAt'>;
+export type NewReactor = Omit<ReactorRow, 'sealedFormat' | 'modifiedBy' | 'modifiedAt'>;
 
 const COLUMNS = `
   r.tenant_id as "tenantId", r.reactor_id as "id", r.name, r.code, r.configuration,
+  r.sealed_format as "sealedFormat",
   r.application_id as "applicationId", r.timeout_seconds as "timeoutSeconds", r.scaling,
   r.memory_bytes::float8 as "memoryBytes", r.revision, r.declared, r.created_by as "createdBy",
   r.created_at as "createdAt", r.modified_by as "modifiedBy", r.modified_at as "modifiedAt"`;
@@ -38,8 +42,8 @@ const COLUMNS = `
 // The columns that an insert sets, in the order of `columnValues`.
 const INSERTED = `
   (tenant_id, reactor_id, name, code, configuration, application_id, timeout_seconds, scaling, memory_bytes, revision,
-    declared, created_by, created_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+    declared, created_by, created_at, sealed_format)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${SEALED_FORMAT})`;
 
 function columnValues(reactor: NewReactor): unknown[] {
   return [
@@ -141,7 +145,7 @@ const REPLACE: Statement = {
     with replaced as (
       update reactors r
       set name = $3, code = $4, configuration = $5, application_id = $6, revision = $7, modified_by = $8,
-        modified_at = $9
+        modified_at = $9, sealed_format = ${SEALED_FORMAT}
       where r.tenant_id = $1 and r.reactor_id = $2
         and ($10::text is null or (r.revision = $10 and r.modified_at is not distinct from $11))
       returning ${COLUMNS}
@@ -199,7 +203,8 @@ const UPSERT: Statement = {
       set name = excluded.name, code = excluded.code, configuration = excluded.configuration,
         application_id = excluded.application_id, timeout_seconds = excluded.timeout_seconds,
         scaling = excluded.scaling, memory_bytes = excluded.memory_bytes, revision = excluded.revision,
-        declared = excluded.declared, modified_by = null, modified_at = excluded.created_at
+        declared = excluded.declared, modified_by = null, modified_at = excluded.created_at,
+        sealed_format = excluded.sealed_format
       where (r.name, r.application_id, r.timeout_seconds, r.scaling, r.memory_bytes, r.revision, r.declared)
         is distinct from (excluded.name, excluded.application_id, excluded.timeout_seconds, excluded.scaling,
           excluded.memory_bytes, excluded.revision, excluded.declared)

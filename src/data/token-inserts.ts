@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { LogEntry } from '../domain/logs.ts';
+import { SEALED_FORMAT } from '../domain/sealed-format.ts';
 import type { Database, Queryable, Statement } from './database.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
 import { removeExpiredTokens } from './token-expiry.ts';
@@ -13,8 +14,8 @@ const INSERT: Statement = {
   text: `
     with created as (
       insert into tokens (tenant_id, token_id, type, container, data, mask, metadata, metadata_folded, search_indexes,
-        fingerprint, fingerprint_expression, expires_at, created_by, created_at)
-      select *
+        fingerprint, fingerprint_expression, expires_at, created_by, created_at, sealed_format)
+      select *, ${SEALED_FORMAT}
       from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::jsonb[], $8::jsonb[],
         $9::jsonb[], $10::bytea[], $11::text[], $12::timestamptz[], $13::uuid[], $14::timestamptz[])
       on conflict (tenant_id, token_id) do nothing
@@ -25,8 +26,8 @@ const INSERT: Statement = {
       from created join unnest($15::uuid[], $16::text[], $17::bytea[]) as h (tenant_id, token_id, hash)
         using (tenant_id, token_id)
     ), stored as (
-      insert into token_cvcs (tenant_id, token_id, cvc, expires_at)
-      select created.tenant_id, created.token_id, c.cvc, c.expires_at
+      insert into token_cvcs (tenant_id, token_id, cvc, expires_at, sealed_format)
+      select created.tenant_id, created.token_id, c.cvc, c.expires_at, ${SEALED_FORMAT}
       from created join unnest($18::uuid[], $19::text[], $20::bytea[], $21::timestamptz[])
         as c (tenant_id, token_id, cvc, expires_at) using (tenant_id, token_id)
     ), logged as (${insertLogEntries(

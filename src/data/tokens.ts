@@ -1,4 +1,5 @@
 import type { LogEntry } from '../domain/logs.ts';
+import { SEALED_FORMAT } from '../domain/sealed-format.ts';
 import type { Queryable, Statement } from './database.ts';
 import { insertLogEntries, logParameters } from './logs.ts';
 import { foldMetadata } from './token-metadata.ts';
@@ -24,8 +25,12 @@ export interface TokenRow {
   modifiedAt: Date | null;
   /** Counts updates. */
   version: number;
-  /** Sealed card verification code; null where there is none or its retention has passed. */
+  /** Of data and mask. */
+  sealedFormat: number;
+  /** Sealed card verification code; null, as what follows, where there is none or its retention has passed. */
   cvc: Buffer | null;
+  cvcExpiresAt: Date | null;
+  cvcFormat: number | null;
 }
 
 export interface SealedCvc {
@@ -33,7 +38,10 @@ export interface SealedCvc {
   expiresAt: Date;
 }
 
-export interface NewToken extends Omit<TokenRow, 'version' | 'modifiedBy' | 'modifiedAt' | 'cvc'> {
+export interface NewToken extends Omit<
+  TokenRow,
+  'version' | 'sealedFormat' | 'modifiedBy' | 'modifiedAt' | 'cvc' | 'cvcExpiresAt' | 'cvcFormat'
+> {
   searchHashes: Buffer[];
   cvc: SealedCvc | null;
 }
@@ -43,7 +51,8 @@ export const OTHER_TOKEN_COLUMNS = `
   t.tenant_id as "tenantId", t.token_id as "id", t.type, t.container, t.metadata,
   t.search_indexes as "searchIndexes", t.fingerprint, t.fingerprint_expression as "fingerprintExpression",
   t.expires_at as "expiresAt", t.created_by as "createdBy", t.created_at as "createdAt",
-  t.modified_by as "modifiedBy", t.modified_at as "modifiedAt", t.version, c.cvc`;
+  t.modified_by as "modifiedBy", t.modified_at as "modifiedAt", t.version, t.sealed_format as "sealedFormat",
+  c.cvc, c.expires_at as "cvcExpiresAt", c.sealed_format as "cvcFormat"`;
 
 /** The columns of a TokenRow, of `tokens t` with the cvc that `CVC_JOIN` adds. */
 export const TOKEN_COLUMNS = `t.data, t.mask, ${OTHER_TOKEN_COLUMNS}`;
@@ -111,7 +120,7 @@ const UPDATE: Statement = {
       update tokens t
       set type = $4, container = $5, data = $6, mask = $7, metadata = $8, metadata_folded = $9, search_indexes = $10,
         fingerprint = $11, fingerprint_expression = $12, expires_at = $13, modified_by = $14, modified_at = $15,
-        version = version + 1
+        version = version + 1, sealed_format = ${SEALED_FORMAT}
       where t.tenant_id = $1 and t.token_id = $2 and t.version = $3 and t.created_at = $20 and ${UNEXPIRED}
       returning t.tenant_id, t.token_id
     ), unhashed as (
@@ -125,9 +134,10 @@ const UPDATE: Statement = {
       delete from token_cvcs c using updated u
       where c.tenant_id = u.tenant_id and c.token_id = u.token_id and $17 = 'clear'
     ), stored as (
-      insert into token_cvcs (tenant_id, token_id, cvc, expires_at)
-      select u.tenant_id, u.token_id, $18::bytea, $19::timestamptz from updated u where $17 = 'set'
-      on conflict (tenant_id, token_id) do update set cvc = excluded.cvc, expires_at = excluded.expires_at
+      insert into token_cvcs (tenant_id, token_id, cvc, expires_at, sealed_format)
+      select u.tenant_id, u.token_id, $18::bytea, $19::timestamptz, ${SEALED_FORMAT} from updated u where $17 = 'set'
+      on conflict (tenant_id, token_id) do update
+      set cvc = excluded.cvc, expires_at = excluded.expires_at, sealed_format = excluded.sealed_format
     ), logged as (${insertLogEntries(21, 'exists (select from updated)')})
     select token_id from updated`,
 };

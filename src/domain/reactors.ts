@@ -21,6 +21,11 @@ export interface Reactor {
   modifiedAt: Date | null;
 }
 
+/** One of which what is stored of code and configuration is damaged, so that neither is shown or run. */
+export interface DamagedReactor extends Omit<Reactor, 'code' | 'configuration'> {
+  damaged: true;
+}
+
 /** Limits of one reactor and of one invocation (interface, section 8.3; choices, section 6). */
 export const REACTOR_LIMITS = {
   nameLength: 200,

@@ -6,10 +6,10 @@ import type { Token } from './tokens.ts';
 export interface ShownToken {
   token: Omit<Token, 'data'>;
   /**
-   * `outline`: nothing that was put into the token (data, mask, metadata, expressions). `identity`: no more than that
-   * the token exists.
+   * `outline`: nothing that was put into the token (data, mask, metadata, expressions). `damaged`: no more either, for
+   * what is stored of it was refused. `identity`: no more than that the token exists.
    */
-  visibility: 'full' | 'outline' | 'identity';
+  visibility: 'full' | 'outline' | 'damaged' | 'identity';
   /** Masked or revealed; undefined: redacted. */
   data?: Json;
   /** Whether `data` is the plaintext. */

@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { DataKeyPurpose, DataKeyStore, StoredDataKey } from '../domain/data-keys.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createActiveKeys } from './active-keys.ts';
+import { DataKeyBroken, dataKeyId, isKeyOfRow } from './data-key-ids.ts';
 import type { KeyManagement, MasterKey } from './key-management.ts';
 import { agedKeys, cvcBucket, stableKeys, type Replacement } from './replacement.ts';
 import { singleFlight } from './single-flight.ts';
@@ -39,20 +40,25 @@ export interface DataKeysOptions {
   readonly store: DataKeyStore;
   readonly clock: Clock;
   readonly limits?: Partial<DataKeyLimits>;
+  /** Told of every stored key that is found broken. */
+  readonly onBroken?: (key: StoredDataKey) => void;
 }
 
 /** The data keys of every tenant, unwrapped as needed. */
 export interface DataKeys {
   /**
    * The key to seal `uses` values with now, at once where it is warm. Throws DomainError 'unavailable' where the store
-   * or key management cannot be reached.
+   * or key management cannot be reached, and where the key to use now was tampered with.
    */
   forSealing(tenantId: string, uses: number): DataKey | Promise<DataKey>;
   /** As `forSealing`, under a key that is destroyed soon after values sealed now are past `retentionMs`. */
   forSealingCvc(tenantId: string, retentionMs: number, uses: number): DataKey | Promise<DataKey>;
   /** The stable HMAC key of a tenant. */
   forHashing(tenantId: string, purpose: 'fingerprint' | 'search'): DataKey | Promise<DataKey>;
-  /** The key with which a value was sealed; undefined where it has been destroyed or never was. */
+  /**
+   * The key with which a value was sealed; undefined where it has been destroyed or never was. Rejects with
+   * DataKeyBroken where it was tampered with.
+   */
   forOpening(tenantId: string, keyId: Buffer): DataKey | undefined | Promise<DataKey | undefined>;
   /** Forgets every unwrapped key of a tenant, those too that are being looked up now. */
   forget(tenantId: string): void;
@@ -67,7 +73,7 @@ interface StoredAndUnwrapped {
   readonly dataKey: DataKey;
 }
 
-export function createDataKeys({ management, store, clock, limits: given = {} }: DataKeysOptions): DataKeys {
+export function createDataKeys({ management, store, clock, limits: given = {}, onBroken }: DataKeysOptions): DataKeys {
   const limits = { ...DEFAULT_DATA_KEY_LIMITS, ...given };
   const unwrapped = createUnwrappedKeys(clock, { ttlMs: limits.cacheTtlMs, size: limits.cacheSize });
   const active = createActiveKeys(clock, { ttlMs: limits.cacheTtlMs, size: limits.cacheSize });
@@ -120,7 +126,7 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     for (;;) {
       const stored = await store.findActive(tenantId, purpose);
       if (stored !== undefined && replacement.mayServe(stored, clock.now())) {
-        const dataKey = await unwrap(stored, generation);
+        const dataKey = await unwrap(stored, generation).catch(refuseUse);
         const usesLeft =
           active.usesLeftOf(name, stored.id, uses) ?? (replacement.counted ? await reserve(stored, block) : block);
         if (usesLeft !== undefined) return activate(name, { stored, dataKey }, usesLeft, generation);
@@ -149,7 +155,7 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     const now = clock.now();
     const stored: StoredDataKey = {
       tenantId,
-      id: randomUUID(),
+      id: dataKeyId(plaintext, { tenantId, purpose }),
       purpose,
       wrapped,
       createdAt: new Date(now),
@@ -172,10 +178,18 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
 
   async function unwrap(stored: StoredDataKey, generation: number): Promise<DataKey> {
     const { tenantId, id, purpose, wrapped } = stored;
-    const plaintext = await management.unwrapDataKey(masterOf(purpose), tenantId, wrapped);
+    const plaintext = await management.unwrapDataKey(masterOf(purpose), tenantId, wrapped).catch((error: unknown) => {
+      throw error instanceof DomainError ? error : brokenKey(stored, error);
+    });
     const dataKey = takeKey(id, plaintext);
+    if (!isKeyOfRow(dataKey.key, stored)) throw brokenKey(stored);
     keepUnwrapped({ stored, dataKey }, generation);
     return dataKey;
+  }
+
+  function brokenKey(stored: StoredDataKey, cause?: unknown): DataKeyBroken {
+    onBroken?.(stored);
+    return new DataKeyBroken('a data key was altered, or belongs to another row', { cause });
   }
 
   async function find(tenantId: string, id: string): Promise<DataKey | undefined> {
@@ -208,6 +222,14 @@ export function createDataKeys({ management, store, clock, limits: given = {} }:
     },
     close: () => clearInterval(timer),
   };
+}
+
+// A new key in its place would hide that, and of hashes find nothing that was hashed before.
+function refuseUse(error: unknown): never {
+  if (!(error instanceof DataKeyBroken)) throw error;
+  throw new DomainError('unavailable', 'A data key of the tenant was altered; an operator is to restore it.', {
+    cause: error,
+  });
 }
 
 function masterOf(purpose: DataKeyPurpose): MasterKey {

@@ -1,21 +1,14 @@
-import type { Json } from '../domain/json.ts';
 import type { DataKey, DataKeys } from './data-keys.ts';
+import { DataKeyBroken } from './data-key-ids.ts';
 import { keyIdOf, openEnvelope, SealBroken, sealEnvelope } from './envelope.ts';
-import type { SealedPlace } from './envelope.ts';
+import type { SealedPlace, SealedValue } from './envelope.ts';
 
-export { SealBroken };
-export type { SealedPlace };
+export type { SealedPlace, SealedValue };
 
 /** A value and where it is going. */
 export interface ToSeal {
   readonly place: SealedPlace;
   readonly plaintext: Buffer | string;
-}
-
-/** A sealed value and where it was found. */
-export interface ToOpen {
-  readonly place: SealedPlace;
-  readonly sealed: Buffer;
 }
 
 /** Seals fields of rows with AES-256-GCM under data keys of their tenant. */
@@ -25,28 +18,42 @@ export interface Sealer {
   sealMany(values: readonly ToSeal[]): Promise<Buffer[]>;
   /** Under a key that is destroyed soon after `retentionSeconds`, so that then no backup gives the value back. */
   sealCvc(place: SealedPlace, plaintext: Buffer | string, retentionSeconds: number): Promise<Buffer>;
-  sealJson(place: SealedPlace, value: Json): Promise<Buffer>;
-  /** The plaintext; throws SealBroken. */
-  open(place: SealedPlace, sealed: Buffer): Promise<Buffer>;
-  /** Several values, of any tenants, in the order given; throws SealBroken where any is broken. */
-  openMany(values: readonly ToOpen[]): Promise<Buffer[]>;
-  openJson(place: SealedPlace, sealed: Buffer): Promise<Json>;
+  /** Several values, of any tenants, in the order given: undefined for one that is broken, which spoils no other. */
+  openMany(values: readonly SealedValue[]): Promise<(Buffer | undefined)[]>;
 }
 
-export function createSealer(dataKeys: DataKeys): Sealer {
-  async function open(place: SealedPlace, sealed: Buffer): Promise<Buffer> {
-    const dataKey = await dataKeys.forOpening(place.tenantId, keyIdOf(sealed));
-    if (dataKey === undefined) throw new SealBroken('the key of a sealed value does not exist');
-    return openEnvelope(dataKey, place, sealed);
+export interface SealerOptions {
+  /** Told of every value that is found broken. */
+  readonly onBroken?: (place: SealedPlace) => void;
+}
+
+export function createSealer(dataKeys: DataKeys, { onBroken }: SealerOptions = {}): Sealer {
+  async function keyOf(value: SealedValue): Promise<DataKey> {
+    const keyId = keyIdOf(value);
+    try {
+      const dataKey = await dataKeys.forOpening(value.place.tenantId, keyId);
+      if (dataKey !== undefined) return dataKey;
+    } catch (error) {
+      if (!(error instanceof DataKeyBroken)) throw error;
+      throw new SealBroken('the key of a sealed value was altered, or belongs to another row', { cause: error });
+    }
+    throw new SealBroken('the key of a sealed value does not exist');
   }
 
-  async function seal(place: SealedPlace, plaintext: Buffer | string): Promise<Buffer> {
-    return sealEnvelope(await dataKeys.forSealing(place.tenantId, 1), place, plaintext);
+  async function open(value: SealedValue): Promise<Buffer | undefined> {
+    try {
+      return openEnvelope(await keyOf(value), value);
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error;
+      onBroken?.(value.place);
+      return undefined;
+    }
   }
 
   return {
-    seal,
-    open,
+    async seal(place, plaintext) {
+      return sealEnvelope(await dataKeys.forSealing(place.tenantId, 1), place, plaintext);
+    },
     async sealMany(values) {
       const uses = new Map<string, number>();
       for (const { place } of values) uses.set(place.tenantId, (uses.get(place.tenantId) ?? 0) + 1);
@@ -58,11 +65,6 @@ export function createSealer(dataKeys: DataKeys): Sealer {
       const dataKey = await dataKeys.forSealingCvc(place.tenantId, retentionSeconds * 1000, 1);
       return sealEnvelope(dataKey, place, plaintext);
     },
-    sealJson: (place, value) => seal(place, JSON.stringify(value)),
-    openMany: (values) => Promise.all(values.map(({ place, sealed }) => open(place, sealed))),
-    async openJson(place, sealed) {
-      const plaintext = await open(place, sealed);
-      return JSON.parse(plaintext.toString()) as Json;
-    },
+    openMany: (values) => Promise.all(values.map(open)),
   };
 }

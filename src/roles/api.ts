@@ -33,6 +33,7 @@ import { createAudit } from '../services/audit.ts';
 import { createAuthentication, type AccessRecord } from '../services/authentication.ts';
 import { createChangeFeed } from '../services/change-feed.ts';
 import { createCursors } from '../services/cursors.ts';
+import { createDamageReport } from '../services/damage.ts';
 import { createIdempotency } from '../services/idempotency.ts';
 import { createReactorVault } from '../services/reactors/vault.ts';
 import { sessionAccess } from '../services/sessions/access.ts';
@@ -105,13 +106,15 @@ function listenerOf(app: Koa): RequestListener {
 /** Builds the data plane over a migrated database, and listens. */
 export async function startApi(options: ApiOptions): Promise<Api> {
   const { database, clock, logger, metrics, shutdown, headerPrefixes } = options;
+  const reportDamage = createDamageReport({ metrics, logger });
   const dataKeys = createDataKeys({
     management: options.keyManagement,
     store: createDataKeyStore(database),
     clock,
+    onBroken: ({ tenantId, id }) => reportDamage({ tenantId, table: 'data_keys', rowId: id, column: 'wrapped' }),
   });
   shutdown.push('data keys', () => dataKeys.close());
-  const sealer = createSealer(dataKeys);
+  const sealer = createSealer(dataKeys, { onBroken: reportDamage });
   const hasher = createKeyedHasher(dataKeys);
   const audit = createAudit((entries) => insertLogs(database, entries));
   const authentication = createAuthentication({
@@ -170,7 +173,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const app = createApp({
     routes,
     authenticate: (key) => authentication.authenticate(key),
-    idempotency: createIdempotency({ database, sealer, hasher, logger }),
+    idempotency: createIdempotency({ database, sealer, hasher, audit, logger }),
     rateLimits,
     headerPrefixes,
     corsOrigins: options.corsOrigins,

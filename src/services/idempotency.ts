@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../data/database.ts';
-import { type Claim, claimSlot, releaseSlot, storeAnswer } from '../data/idempotent-answers.ts';
+import { type Claim, claimSlot, releaseSlot, storeAnswer, type StoredAnswer } from '../data/idempotent-answers.ts';
 import type { Grants } from '../domain/access.ts';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -8,7 +8,10 @@ import { findExcess } from '../domain/grants-cover.ts';
 import type { KeyedHasher } from '../keys/keyed-hashes.ts';
 import type { Sealer } from '../keys/sealing.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Audit } from './audit.ts';
+import { refusedAsDamaged } from './damage.ts';
 import { type AnswerVault, createAnswerVault, type KeptAnswer } from './kept-answers.ts';
+import { actorOf, logEntry } from './log-entries.ts';
 
 export interface IdempotentRequest {
   readonly caller: Caller;
@@ -34,7 +37,7 @@ export interface Idempotency {
    * So it does where `work` fails although its effect was committed: where only the confirmation was lost.
    *
    * Throws 'conflict' where a request with the key is under way, where the key belongs to another operation, and where
-   * the answer was too large to be kept; 'forbidden' where the caller may do less than when it got the answer.
+   * the answer was too large to be kept, or is damaged: the effect has been, and is not repeated; 'forbidden' where the caller may do less than when it got the answer.
    */
   once(request: IdempotentRequest, work: () => Promise<KeptAnswer>): Promise<{ answer: KeptAnswer; replayed: boolean }>;
 }
@@ -43,6 +46,7 @@ export interface IdempotencyOptions {
   readonly database: Database;
   readonly sealer: Sealer;
   readonly hasher: KeyedHasher;
+  readonly audit: Audit;
   readonly logger: Logger;
 }
 
@@ -58,6 +62,7 @@ const LEASE_SECONDS = 120;
 const UNDER_WAY = 'A request with this idempotency key is under way.';
 const OTHER_OPERATION = 'This idempotency key was used for another operation.';
 const TOO_LARGE = 'The request with this idempotency key succeeded; its answer was too large to be kept.';
+const DAMAGED = 'The request with this idempotency key succeeded; the answer that was kept of it is damaged.';
 const LESS_ACCESS = 'The access of the caller has been narrowed since the answer under this idempotency key was given.';
 
 /**
@@ -68,15 +73,30 @@ function mayStillSee(before: Grants, now: Grants): boolean {
   return findExcess(before, now).length === 0;
 }
 
-async function replay(vault: AnswerVault, claim: Claim, sealed: Buffer, request: IdempotentRequest) {
-  const kept = await vault.open(claim, sealed);
+interface ReplayParts {
+  readonly vault: AnswerVault;
+  readonly audit: Audit;
+}
+
+/** It is the owner of the key whose answer was damaged. */
+async function refuseDamaged(audit: Audit, { caller }: IdempotentRequest): Promise<never> {
+  const actor = actorOf(caller);
+  const owner = caller.sessionId === undefined ? 'application' : 'session';
+  const entry = logEntry(actor, 'read', owner, actor.actorId!);
+  await audit.record([refusedAsDamaged({ ...entry, message: 'kept answer read' })]);
+  throw new DomainError('conflict', DAMAGED);
+}
+
+async function replay({ vault, audit }: ReplayParts, claim: Claim, stored: StoredAnswer, request: IdempotentRequest) {
+  const kept = await vault.open(claim, stored);
+  if (kept === undefined) return refuseDamaged(audit, request);
   if (kept.operation !== request.operation) throw new DomainError('conflict', OTHER_OPERATION);
   if (!mayStillSee(kept.access, request.caller)) throw new DomainError('forbidden', LESS_ACCESS);
   if (kept.answer === null) throw new DomainError('conflict', TOO_LARGE);
   return { answer: kept.answer, replayed: true };
 }
 
-export function createIdempotency({ database, sealer, hasher, logger }: IdempotencyOptions): Idempotency {
+export function createIdempotency({ database, sealer, hasher, audit, logger }: IdempotencyOptions): Idempotency {
   const vault = createAnswerVault(sealer, hasher);
 
   async function release(claim: Claim, traceId: string): Promise<void> {
@@ -105,7 +125,7 @@ export function createIdempotency({ database, sealer, hasher, logger }: Idempote
       const claim = { ...(await vault.slotOf(request.caller, request.key)), claim: randomUUID() };
       const found = await claimSlot(database, claim, LEASE_SECONDS);
       if (found === 'under-way') throw new DomainError('conflict', UNDER_WAY);
-      if (found !== 'claimed') return replay(vault, claim, found.answer, request);
+      if (found !== 'claimed') return replay({ vault, audit }, claim, found, request);
       let answer: GivenAnswer;
       try {
         answer = await work();

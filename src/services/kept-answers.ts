@@ -1,4 +1,4 @@
-import type { Claim, IdempotencySlot } from '../data/idempotent-answers.ts';
+import type { Claim, IdempotencySlot, StoredAnswer } from '../data/idempotent-answers.ts';
 import type { Grants } from '../domain/access.ts';
 import type { Caller } from '../domain/caller.ts';
 import type { KeyedHasher } from '../keys/keyed-hashes.ts';
@@ -25,14 +25,17 @@ interface KeptRequest {
 export interface AnswerVault {
   slotOf(caller: Caller, key: string): Promise<IdempotencySlot>;
   seal(claim: Claim, request: { caller: Caller; operation: string }, answer: KeptAnswer): Promise<Buffer>;
-  open(slot: IdempotencySlot, sealed: Buffer): Promise<KeptRequest>;
+  /** Undefined where what is stored is damaged. */
+  open(slot: IdempotencySlot, stored: StoredAnswer): Promise<KeptRequest | undefined>;
 }
 
 /** Largest body that is kept, in bytes: bounds what one key can fill. */
 const KEPT_BODY_BYTES = 1024 * 1024;
 
-function placeOf({ tenantId, ownerId, keyHash }: IdempotencySlot): SealedPlace {
-  return { tenantId, table: 'idempotent_answers', rowId: `${ownerId}/${keyHash.toString('hex')}`, column: 'answer' };
+// The claim is new each time that the key is: an answer of days ago is none to the request of today.
+function placeOf({ tenantId, ownerId, keyHash }: IdempotencySlot, claim: string): SealedPlace {
+  const rowId = `${ownerId}/${keyHash.toString('hex')}`;
+  return { tenantId, table: 'idempotent_answers', rowId, column: 'answer', version: claim };
 }
 
 function isSmall({ body = '' }: KeptAnswer): boolean {
@@ -49,11 +52,12 @@ export function createAnswerVault(sealer: Sealer, hasher: KeyedHasher): AnswerVa
     async seal(claim, { caller, operation }, answer) {
       const { permissions, rules } = caller;
       const kept = { operation, access: { permissions, rules }, answer: isSmall(answer) ? answer : null };
-      return sealer.seal(placeOf(claim), JSON.stringify(kept));
+      return sealer.seal(placeOf(claim, claim.claim), JSON.stringify(kept));
     },
-    async open(slot, sealed) {
-      const plaintext = await sealer.open(placeOf(slot), sealed);
-      return JSON.parse(plaintext.toString('utf8')) as KeptRequest;
+    async open(slot, { answer, sealedFormat, claim }) {
+      const value = { place: placeOf(slot, claim), format: sealedFormat, sealed: answer };
+      const [plaintext] = await sealer.openMany([value]);
+      return plaintext && (JSON.parse(plaintext.toString('utf8')) as KeptRequest);
     },
   };
 }

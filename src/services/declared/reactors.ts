@@ -1,5 +1,6 @@
 import type { Database } from '../../data/database.ts';
-import { deleteReactor, getReactor, listAllReactors, upsertReactor } from '../../data/reactors.ts';
+import { withinTenant } from '../../data/tenant-scope.ts';
+import { deleteReactor, getReactor, listAllReactors, replaceReactor, upsertReactor } from '../../data/reactors.ts';
 import { getTenant } from '../../data/tenants.ts';
 import type { ReactorDeclaration, ReactorWorkload } from '../../domain/declarations.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -11,12 +12,14 @@ import type { ReactorVault } from '../reactors/vault.ts';
 
 export interface DeclaredReactorParts {
   readonly database: Database;
+  /** Of the sweeper. */
+  readonly maintenance: Database;
   readonly vault: ReactorVault;
   readonly client: ReactorClient;
   readonly clock: Clock;
 }
 
-/** Makes a reactor what its declaration says; true where it was something else before. */
+/** Makes a reactor what its declaration says; true where it was something else before, or what was stored of it damaged. */
 export async function putReactor(
   { database, vault, client, clock }: DeclaredReactorParts,
   tenantId: string,
@@ -42,9 +45,14 @@ export async function putReactor(
   if (stored?.revision !== reactor.revision) await checkCode(client, code);
 
   const actor = operatorOf(tenantId);
-  const logs = [logEntry(actor, 'create', 'reactor', id), logEntry(actor, 'update', 'reactor', id)];
-  const outcome = await upsertReactor(database, { ...reactor, ...(await vault.seal(reactor)) }, logs);
-  return outcome !== 'unchanged';
+  const logs = [logEntry(actor, 'create', 'reactor', id), logEntry(actor, 'update', 'reactor', id)] as const;
+  const sealed = { ...reactor, ...(await vault.seal(reactor)) };
+  // Of equal revision, it would stay as it is.
+  const mended = stored !== undefined && (await vault.open([stored]))[0] === undefined;
+  if (mended) {
+    await replaceReactor(database, { ...sealed, modifiedBy: null, modifiedAt: reactor.createdAt }, logs[1]);
+  }
+  return (await upsertReactor(database, sealed, logs)) !== 'unchanged' || mended;
 }
 
 /** Deletes a reactor; nothing happens where there is none. */
@@ -52,12 +60,20 @@ export async function removeReactor({ database }: DeclaredReactorParts, tenantId
   await deleteReactor(database, tenantId, id, logEntry(operatorOf(tenantId), 'delete', 'reactor', id));
 }
 
-/** Every reactor of every tenant, declared or made through the API, as its instances need it. Holds plain code. */
-export async function listWorkloads({ database, vault }: DeclaredReactorParts): Promise<ReactorWorkload[]> {
-  const reactors = await vault.open(await listAllReactors(database));
-  return reactors.map(
-    ({ tenantId, id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes }) => ({
-      ...{ tenantId, reactorId: id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes },
-    }),
+/**
+ * Every reactor of every tenant, declared or made through the API, as its instances need it. Holds plain code. Damaged
+ * ones are left out, and do not run: the others go on.
+ */
+export async function listWorkloads({ maintenance, vault }: DeclaredReactorParts): Promise<ReactorWorkload[]> {
+  const reactors = Map.groupBy(await listAllReactors(maintenance), ({ tenantId }) => tenantId);
+  // Each tenant's are opened with keys that only work for that tenant can see.
+  const opened = await Promise.all(
+    [...reactors].map(([tenantId, rows]) => withinTenant(tenantId, () => vault.open(rows))),
   );
+  return opened
+    .flat()
+    .filter((reactor) => reactor !== undefined)
+    .map(({ tenantId, id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes }) => ({
+      ...{ tenantId, reactorId: id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes },
+    }));
 }

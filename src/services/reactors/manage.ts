@@ -1,23 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { getApplication } from '../../data/applications.ts';
 import type { Database } from '../../data/database.ts';
-import {
-  deleteReactor as deleteRow,
-  getReactor,
-  insertReactor,
-  pageOfReactors,
-  replaceReactor,
-} from '../../data/reactors.ts';
+import { deleteReactor as deleteRow, insertReactor, pageOfReactors, replaceReactor } from '../../data/reactors.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { DEFAULT_SCALING, REACTOR_DEFAULTS } from '../../domain/declarations.ts';
 import { DomainError, invalid, ViolationCollector } from '../../domain/errors.ts';
 import { mergePatch } from '../../domain/merge-patch.ts';
-import { REACTOR_LIMITS, type Reactor } from '../../domain/reactors.ts';
+import { type DamagedReactor, REACTOR_LIMITS, type Reactor } from '../../domain/reactors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ReactorClient } from '../../reactors/client.ts';
 import type { Audit } from '../audit.ts';
+import { refusedAsDamaged } from '../damage.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
 import { updatedByOthers, type UpdateTurns } from '../update-turns.ts';
+import { findReactor, noSuchReactor, openReactor } from './open.ts';
 import type { ReactorVault } from './vault.ts';
 
 export interface ReactorParts {
@@ -47,10 +43,6 @@ export interface ReactorPatch {
 /** How often a patch is tried because a change by another replica, or a replacement, came first. */
 const ATTEMPTS = 5;
 
-export function noSuchReactor(): DomainError {
-  return new DomainError('not-found', 'There is no reactor with this id.');
-}
-
 /** Throws 'unprocessable' where the code does not compile or export a function. */
 export async function checkCode(client: ReactorClient, code: string): Promise<void> {
   const verdict = await client.check(code);
@@ -66,30 +58,28 @@ export async function checkApplication(database: Database, tenantId: string, id:
   if (application.type === 'management') throw invalid('application.id', 'must name a public or private application');
 }
 
-async function findReactor({ database, vault }: ReactorParts, caller: Caller, id: string): Promise<Reactor> {
-  const row = await getReactor(database, caller.tenantId, id);
-  if (row === undefined) throw noSuchReactor();
-  const [reactor] = await vault.open([row]);
-  return reactor!;
-}
-
 /** A reactor with its code and configuration; the read is logged before anything leaves. */
 export async function readReactor(parts: ReactorParts, caller: Caller, id: string): Promise<Reactor> {
-  const reactor = await findReactor(parts, caller, id);
+  const reactor = await openReactor(parts, caller, 'read', id);
   await parts.audit.record([logEntry(actorOf(caller), 'read', 'reactor', id)]);
   return reactor;
 }
 
-/** One page of the tenant's reactors, newest first. */
+/** One page of the tenant's reactors, newest first. Damaged ones are on it, and shown as that. */
 export async function pageReactors(
   { database, vault, audit }: ReactorParts,
   caller: Caller,
   filter: { ids?: string[]; name?: string },
   page: { page: number; size: number },
-): Promise<{ items: Reactor[]; totalItems: number }> {
+): Promise<{ items: (Reactor | DamagedReactor)[]; totalItems: number }> {
   const { rows, total } = await pageOfReactors(database, { tenantId: caller.tenantId, ...filter }, page);
-  const items = await vault.open(rows);
-  await audit.record(rows.map((row) => logEntry(actorOf(caller), 'read', 'reactor', row.id)));
+  const opened = await vault.open(rows);
+  const entries = rows.map(({ id }, index) => {
+    const entry = logEntry(actorOf(caller), 'read', 'reactor', id);
+    return opened[index] === undefined ? refusedAsDamaged(entry) : entry;
+  });
+  await audit.record(entries);
+  const items = rows.map((row, index) => opened[index] ?? { ...row, damaged: true as const });
   return { items, totalItems: total };
 }
 
@@ -118,9 +108,9 @@ export async function createReactor(parts: ReactorParts, caller: Caller, input: 
 async function replace(
   parts: ReactorParts,
   caller: Caller,
-  current: Reactor,
+  current: Omit<Reactor, 'code' | 'configuration'> & { readonly code?: string },
   input: ReactorInput,
-  basedOn?: Reactor,
+  basedOn?: Pick<Reactor, 'revision' | 'modifiedAt'>,
 ): Promise<Reactor | undefined> {
   const applicationId = input.application?.id ?? null;
   if (applicationId !== null && applicationId !== current.applicationId) {
@@ -141,14 +131,16 @@ async function replace(
   return row && reactor;
 }
 
-/** Replaces name, code, configuration and application. */
+/** Replaces name, code, configuration and application, so that a damaged one is whole again. */
 export async function updateReactor(
   parts: ReactorParts,
   caller: Caller,
   id: string,
   input: ReactorInput,
 ): Promise<Reactor> {
-  const updated = await replace(parts, caller, await findReactor(parts, caller, id), input);
+  const { row, reactor } = await findReactor(parts, caller, id);
+  const { code: _, configuration: __, ...unopened } = row;
+  const updated = await replace(parts, caller, reactor ?? unopened, input);
   if (updated === undefined) throw noSuchReactor();
   return updated;
 }
@@ -176,7 +168,7 @@ function patched(current: Reactor, patch: ReactorPatch): ReactorInput {
 
 async function patchAmongReplicas(parts: ReactorParts, caller: Caller, id: string, patch: ReactorPatch): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const current = await findReactor(parts, caller, id);
+    const current = await openReactor(parts, caller, 'update', id);
     const updated = await replace(parts, caller, current, patched(current, patch), current);
     if (updated !== undefined) return;
   }

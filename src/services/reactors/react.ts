@@ -1,6 +1,6 @@
 import { getApplication } from '../../data/applications.ts';
 import type { Database } from '../../data/database.ts';
-import { getReactor } from '../../data/reactors.ts';
+import { withinTenant } from '../../data/tenant-scope.ts';
 import { generateApplicationKey } from '../../domain/application-keys.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { DomainError, ViolationCollector } from '../../domain/errors.ts';
@@ -17,7 +17,7 @@ import type { TokenParts } from '../tokens/create.ts';
 import { referable, type RenderToken } from '../tokens/detokenize.ts';
 import { resolveTokens } from '../tokens/resolve.ts';
 import { tokenize, type TokenizeOptions } from '../tokens/tokenize.ts';
-import { noSuchReactor } from './manage.ts';
+import { openReactor } from './open.ts';
 import type { ReactorVault } from './vault.ts';
 
 export interface ReactParts {
@@ -87,7 +87,8 @@ async function admitReactor(parts: ReactParts, caller: Caller, reactor: Reactor)
   const { tenantId, applicationId } = reactor;
   if (applicationId === null) return undefined;
   const findAccess = async (): Promise<AccessRecord | undefined> => {
-    const application = await getApplication(parts.database, tenantId, applicationId);
+    // Also asked for where a key is presented, and it is not known yet whose.
+    const application = await withinTenant(tenantId, () => getApplication(parts.database, tenantId, applicationId));
     if (application === undefined) return undefined;
     const { id, type, permissions, rules, expiresAt } = application;
     // Its own name, not that of a session that invokes it: logs and kept answers are its own.
@@ -136,12 +137,10 @@ export async function react(
   { reactorId, args, traceId }: ReactRequest,
   surface: TokenSurface,
 ): Promise<ReactOutcome> {
-  const row = await getReactor(parts.database, caller.tenantId, reactorId);
-  if (row === undefined) throw noSuchReactor();
-  const [reactor] = await parts.vault.open([row]);
-  const resolved = await resolveArguments(parts, caller, reactor!, args, surface.render);
+  const reactor = await openReactor(parts, caller, 'react', reactorId);
+  const resolved = await resolveArguments(parts, caller, reactor, args, surface.render);
   await parts.audit.record([logEntry(actorOf(caller), 'react', 'reactor', reactorId)]);
-  const outcome = await invoke(parts, caller, reactor!, resolved, traceId);
+  const outcome = await invoke(parts, caller, reactor, resolved, traceId);
   if (outcome.kind === 'custom-response') return outcome;
   if (outcome.kind === 'threw') return { ...outcome, kind: 'failed' };
   if (outcome.kind !== 'returned') return { kind: 'failed', ...FAILURES[outcome.kind] };

@@ -1,12 +1,12 @@
 import type { ReactorRow } from '../../data/reactors.ts';
 import type { Reactor } from '../../domain/reactors.ts';
 import type { KeyedHasher } from '../../keys/keyed-hashes.ts';
-import type { SealedPlace, Sealer } from '../../keys/sealing.ts';
+import type { SealedPlace, SealedValue, Sealer } from '../../keys/sealing.ts';
 
 /** Of a revision, in hex digits. */
 const REVISION_LENGTH = 16;
 
-type Sealable = Pick<Reactor, 'tenantId' | 'id' | 'code' | 'configuration'>;
+type Sealable = Pick<Reactor, 'tenantId' | 'id' | 'code' | 'configuration' | 'revision'>;
 
 type Versioned = Pick<
   Reactor,
@@ -22,12 +22,21 @@ export interface ReactorVault {
    */
   revisionOf(reactor: Versioned): Promise<string>;
   seal(reactor: Sealable): Promise<Pick<ReactorRow, 'code' | 'configuration'>>;
-  /** In the order given. */
-  open(rows: readonly ReactorRow[]): Promise<Reactor[]>;
+  /** In the order given: undefined for one of which what is stored is damaged, which spoils no other. */
+  open(rows: readonly ReactorRow[]): Promise<(Reactor | undefined)[]>;
 }
 
-function place(reactor: { tenantId: string; id: string }, column: 'code' | 'configuration'): SealedPlace {
-  return { tenantId: reactor.tenantId, table: 'reactors', rowId: reactor.id, column };
+// The revision is a function of both: code does not open beside the configuration of another time.
+function place({ tenantId, id, revision }: Omit<Sealable, 'code' | 'configuration'>, column: string): SealedPlace {
+  return { tenantId, table: 'reactors', rowId: id, column, version: revision };
+}
+
+function valuesOf(row: ReactorRow): SealedValue[] {
+  const { code, configuration, sealedFormat: format } = row;
+  return [
+    { place: place(row, 'code'), format, sealed: code },
+    { place: place(row, 'configuration'), format, sealed: configuration },
+  ];
 }
 
 function startedWith(reactor: Versioned): string {
@@ -51,17 +60,16 @@ export function createReactorVault(sealer: Sealer, hasher: KeyedHasher): Reactor
       return { code: code!, configuration: configuration! };
     },
     async open(rows) {
-      const opened = await sealer.openMany(
-        rows.flatMap((row) => [
-          { place: place(row, 'code'), sealed: row.code },
-          { place: place(row, 'configuration'), sealed: row.configuration },
-        ]),
-      );
-      return rows.map((row, index) => ({
-        ...row,
-        code: opened[2 * index]!.toString('utf8'),
-        configuration: JSON.parse(opened[2 * index + 1]!.toString('utf8')) as Record<string, string>,
-      }));
+      const opened = await sealer.openMany(rows.flatMap(valuesOf));
+      return rows.map((row, index) => {
+        const [code, configuration] = opened.slice(2 * index, 2 * index + 2);
+        if (code === undefined || configuration === undefined) return undefined;
+        return {
+          ...row,
+          code: code.toString('utf8'),
+          configuration: JSON.parse(configuration.toString('utf8')) as Record<string, string>,
+        };
+      });
     },
   };
 }

@@ -11,6 +11,7 @@ import type { Audit } from '../audit.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import { draftToken, type TokenDraft, wholeData } from './draft.ts';
 import type { TokenInput } from './form.ts';
+import { openTokens } from './open.ts';
 import { maskAtMost, showIdentity, showToken } from './show.ts';
 import { presentFingerprint, type TokenVault } from './vault.ts';
 
@@ -27,16 +28,18 @@ export interface CreatedToken {
   created: boolean;
 }
 
+/** As the column has it by default. */
+const FIRST_VERSION = 1;
+
 /** Builds the row of a new token under one id. */
 export async function newTokenRow(parts: TokenParts, caller: Caller, draft: TokenDraft, id: string): Promise<NewToken> {
   const { tenantId, applicationId, quotas } = caller;
+  const identity = { tenantId, id, createdAt: new Date(parts.clock.now()) };
   return {
-    tenantId,
-    id,
-    ...(await parts.vault.sealColumns(tenantId, id, draft)),
-    cvc: draft.cvc === null ? null : await parts.vault.sealCvc(tenantId, id, draft.cvc, quotas),
+    ...identity,
+    ...(await parts.vault.sealColumns({ ...identity, version: FIRST_VERSION }, draft)),
+    cvc: draft.cvc === null ? null : await parts.vault.sealCvc(identity, draft.cvc, quotas),
     createdBy: applicationId,
-    createdAt: new Date(parts.clock.now()),
   };
 }
 
@@ -66,7 +69,8 @@ export function permitCreate(caller: Caller, draft: TokenDraft, id: string): Tra
 }
 
 async function showDuplicate(parts: TokenParts, caller: Caller, row: TokenRow): Promise<ShownToken> {
-  const [token] = await parts.vault.open([row]);
+  // Also for one who is shown no more than its id: data that is given up for a token must be in it.
+  const [token] = await openTokens(parts, caller, 'read', [row]);
   const transform = decideAccess(caller, 'token:read', row);
   if (transform === undefined) return showIdentity(token!);
   await parts.audit.record([tokenLogEntry(actorOf(caller), 'read', row)]);
@@ -77,7 +81,7 @@ async function showDuplicate(parts: TokenParts, caller: Caller, row: TokenRow): 
  * Stores a token, and shows it masked: what was just sent need not come back in plaintext.
  *
  * Throws 'invalid', 'forbidden' where no grant of `token:create` covers the container, 'conflict' where the id is
- * taken, 'unavailable'.
+ * taken, 'unprocessable' where the token that would be given in its place is damaged, 'unavailable'.
  */
 export async function createToken(parts: TokenParts, caller: Caller, input: TokenInput): Promise<CreatedToken> {
   const draft = draftToken(input, { settings: caller.settings, now: parts.clock.now(), path: '' });

@@ -8,11 +8,11 @@ import { isContainer, normalizeContainer } from '../../domain/containers.ts';
 import { invalid } from '../../domain/errors.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
-import { actorOf, tokenLogEntry } from '../log-entries.ts';
+import { actorOf } from '../log-entries.ts';
 import type { BroadReadParts } from './broad-reads.ts';
 import type { PageParts } from './large-pages.ts';
 import { scopesOf } from './scopes.ts';
-import { showPage } from './show-page.ts';
+import { pageLogEntries, showPage } from './show-page.ts';
 import { parseFingerprint } from './vault.ts';
 
 /** What narrows a list, as a caller sends it. */
@@ -69,12 +69,10 @@ async function show(
   signal: AbortSignal | undefined,
 ): Promise<ShownToken[]> {
   const actor = actorOf(caller);
-  const [shown] = await Promise.all([
-    // The scopes of the query are those of the same grants, so that every token has a transform, save for a large one
-    // that has been moved since.
-    showPage(parts, listed, (token) => decideAccess(caller, 'token:read', token), signal),
-    parts.audit.record(listed.map((token) => tokenLogEntry(actor, 'read', token))),
-  ]);
+  // The scopes of the query are those of the same grants, so that every token has a transform, save for a large one
+  // that has been moved since.
+  const shown = await showPage(parts, listed, (token) => decideAccess(caller, 'token:read', token), signal);
+  await parts.audit.record(pageLogEntries(actor, 'read', listed, shown));
   return shown;
 }
 

@@ -32,8 +32,8 @@ async function wholeRows(database: Queryable, slice: readonly ListedToken[]): Pr
 }
 
 /**
- * Opens the tokens of one tenant's page and gives what is made of each, in the order given; without those of which
- * nothing is made. A page of large tokens, up to 100 MB, neither holds the event loop until the last one is open, nor
+ * Opens the tokens of one tenant's page and gives what is made of each, in the order given, and of each whose stored
+ * values are damaged; without those of which nothing is made. A page of large tokens, up to 100 MB, neither holds the event loop until the last one is open, nor
  * is there at once, sealed or in plaintext, save for what is kept of it.
  *
  * Large ones are read by themselves, and are then as they have become since they were listed: `show` is to decide anew
@@ -43,6 +43,7 @@ export async function openInSlices<Shown>(
   { database, vault }: { readonly database: Queryable; readonly vault: TokenVault },
   listed: readonly ListedToken[],
   show: (token: Token) => Shown | undefined,
+  showDamaged: (row: TokenRow) => Shown | undefined,
 ): Promise<Shown[]> {
   const shown: Shown[] = [];
   let isFirst = true;
@@ -50,10 +51,13 @@ export async function openInSlices<Shown>(
     // Others go first.
     if (!isFirst) await setImmediate();
     isFirst = false;
-    for (const token of await vault.open(await wholeRows(database, slice))) {
-      const made = show(token);
+    const rows = await wholeRows(database, slice);
+    const opened = await vault.open(rows);
+    rows.forEach((row, index) => {
+      const token = opened[index];
+      const made = token === undefined ? showDamaged(row) : show(token);
       if (made !== undefined) shown.push(made);
-    }
+    });
   }
   return shown;
 }

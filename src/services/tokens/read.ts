@@ -5,6 +5,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import type { TokenParts } from './create.ts';
+import { openTokens } from './open.ts';
 import { showToken } from './show.ts';
 
 /** 'not-found' for a token of this tenant that is not there, and alike for those of others. */
@@ -23,9 +24,7 @@ export async function readToken(parts: TokenParts, caller: Caller, id: string): 
   if (row === undefined) throw noSuchToken();
   const transform = decideAccess(caller, 'token:read', row);
   if (transform === undefined) throw noGrant('token:read');
-  const [[token]] = await Promise.all([
-    parts.vault.open([row]),
-    parts.audit.record([tokenLogEntry(actorOf(caller), 'read', row)]),
-  ]);
+  const [token] = await openTokens(parts, caller, 'read', [row]);
+  await parts.audit.record([tokenLogEntry(actorOf(caller), 'read', row)]);
   return showToken(token!, transform);
 }

@@ -8,6 +8,7 @@ import type { Token } from '../../domain/tokens.ts';
 import type { NamedAt } from '../../expressions/references.ts';
 import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import type { TokenParts } from './create.ts';
+import { openTokens } from './open.ts';
 
 export interface ResolveRequest {
   /** The ids that it names, and where. */
@@ -49,7 +50,7 @@ function refuseUnknown(named: NamedAt, rows: readonly TokenRow[], violations: Vi
  * The plaintext of tokens that a request names, all or none.
  *
  * Throws 'invalid' where there are faults already, more than the limit or, under each property that names it, one is unknown, and
- * 'forbidden', naming the ids, where a grant is missing.
+ * 'forbidden', naming the ids, where a grant is missing; 'unprocessable', naming them too, where any is damaged.
  */
 export async function resolveTokens(
   parts: TokenParts,
@@ -63,9 +64,7 @@ export async function resolveTokens(
   const rows = await findTokens(parts.database, caller.tenantId, [...named.keys()]);
   refuseUnknown(named, rows, violations);
   permitEach(caller, rows, permission);
-  const [tokens] = await Promise.all([
-    parts.vault.open(rows),
-    parts.audit.record(rows.map((row) => tokenLogEntry(actorOf(caller), operation, row))),
-  ]);
+  const tokens = await openTokens(parts, caller, operation, rows);
+  await parts.audit.record(rows.map((row) => tokenLogEntry(actorOf(caller), operation, row)));
   return new Map(tokens.map((token) => [token.id, token]));
 }

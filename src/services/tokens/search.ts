@@ -7,11 +7,11 @@ import { parseSearchQuery } from '../../domain/search-query-parser.ts';
 import { SEARCH_LIMITS, type SearchQuery, type SearchTerm } from '../../domain/search-query.ts';
 import type { ShownToken } from '../../domain/shown-token.ts';
 import { type Cursors, cutPage } from '../cursors.ts';
-import { actorOf, searchLogEntry, tokenLogEntry } from '../log-entries.ts';
+import { actorOf, searchLogEntry } from '../log-entries.ts';
 import type { BroadReadParts } from './broad-reads.ts';
 import type { TokenParts } from './create.ts';
 import { searchAccessOf, searchTransform } from './search-access.ts';
-import { showPage } from './show-page.ts';
+import { pageLogEntries, showPage } from './show-page.ts';
 import { parseFingerprint } from './vault.ts';
 
 const ADVICE =
@@ -60,11 +60,9 @@ async function show(
   signal: AbortSignal | undefined,
 ): Promise<ShownToken[]> {
   const actor = actorOf(caller);
-  const [shown] = await Promise.all([
-    showPage(parts, found, (token) => searchTransform(caller, token), signal),
-    // The search itself too: that nothing was found tells as much as a hit.
-    parts.audit.record([searchLogEntry(actor), ...found.map((token) => tokenLogEntry(actor, 'search', token))]),
-  ]);
+  const shown = await showPage(parts, found, (token) => searchTransform(caller, token), signal);
+  // The search itself too: that nothing was found tells as much as a hit.
+  await parts.audit.record([searchLogEntry(actor), ...pageLogEntries(actor, 'search', found, shown)]);
   return shown;
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { TokenRow } from '../../data/tokens.ts';
 import type { Transform } from '../../domain/access.ts';
 import { enrichmentsOf } from '../../domain/card-details.ts';
 import { DomainError } from '../../domain/errors.ts';
@@ -8,6 +9,7 @@ import { identifyingValue, splitCvc } from '../../domain/token-types.ts';
 import type { Token } from '../../domain/tokens.ts';
 import type { RequestBudget } from '../../expressions/request-budget.ts';
 import { evaluateTemplate } from '../../expressions/template.ts';
+import { presentFingerprint } from './vault.ts';
 import { createValueFinder } from './value-finder.ts';
 
 /** Whether a mask's output holds the very value that it is there to hide. */
@@ -69,6 +71,12 @@ export function showEnriched(token: Token): ShownToken {
 /** Only that a token exists: what a caller sees of a duplicate that it may not read. */
 export function showIdentity(token: Token): ShownToken {
   return { token: withoutData(token), visibility: 'identity' };
+}
+
+/** A token of which what is stored is damaged: that it exists, and that nothing else can be said. */
+export function showDamaged(row: TokenRow): ShownToken {
+  const fingerprint = row.fingerprint === null ? null : presentFingerprint(row.fingerprint);
+  return { token: { ...row, mask: null, fingerprint }, visibility: 'damaged' };
 }
 
 /** A token without anything that was put into it. */

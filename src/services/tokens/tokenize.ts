@@ -1,3 +1,4 @@
+import { findTokenByFingerprint } from '../../data/token-inserts.ts';
 import type { Transform } from '../../domain/access.ts';
 import { decideAccess } from '../../domain/access.ts';
 import type { Caller } from '../../domain/caller.ts';
@@ -9,6 +10,7 @@ import { actorOf, tokenLogEntry } from '../log-entries.ts';
 import { newTokenRow, permitCreate, tokenOf, type TokenParts } from './create.ts';
 import type { RenderToken } from './detokenize.ts';
 import { draftToken, type TokenDraft } from './draft.ts';
+import { openTokens } from './open.ts';
 import { replaceSecrets, type Secret, secretsOf } from './secrets-of-payload.ts';
 import { maskAtMost, showIdentity, showToken } from './show.ts';
 import { type PlannedToken, storeAll, type StoredToken } from './store-all.ts';
@@ -60,6 +62,20 @@ async function plan(
   return { draft, transform: maskAtMost(transform), row: await newTokenRow(parts, caller, draft, id) };
 }
 
+/**
+ * Throws 'unprocessable' where a stored token that is to take the place of a new one is damaged, before anything is
+ * stored: data that is given up for a token must be in it.
+ */
+async function refuseDamagedDuplicates(parts: TokenParts, caller: Caller, all: readonly Planned[]): Promise<void> {
+  const found = all.map(({ draft, row: { tenantId, type, fingerprint } }) =>
+    draft.deduplicate && fingerprint !== null
+      ? findTokenByFingerprint(parts.database, tenantId, type, fingerprint)
+      : undefined,
+  );
+  const rows = (await Promise.all(found)).filter((row) => row !== undefined);
+  await openTokens(parts, caller, 'read', rows);
+}
+
 /** The answers to whole token objects. A read of what others stored is logged before it is shown. */
 async function showStored(
   parts: TokenParts,
@@ -69,7 +85,7 @@ async function showStored(
 ): Promise<Json[]> {
   const existing = new Map<string, Token>();
   const rows = stored.flatMap(({ existing: row }) => row ?? []);
-  for (const token of await parts.vault.open(rows)) existing.set(token.id, token);
+  for (const token of await openTokens(parts, caller, 'read', rows)) existing.set(token.id, token);
   const read = rows.filter((row) => decideAccess(caller, 'token:read', row) !== undefined);
   await parts.audit.record(read.map((row) => tokenLogEntry(actorOf(caller), 'read', row)));
   const budget = new RequestBudget();
@@ -103,6 +119,7 @@ export async function tokenize(
     return plan(parts, caller, draft, next.value, needsPermission);
   };
   const planned = await Promise.all(drafts.map((draft) => plan(parts, caller, draft, draft.id, needsPermission)));
+  await refuseDamagedDuplicates(parts, caller, planned);
   const stored = await storeAll(parts, actorOf(caller), planned, replan);
   const whole = stored.filter((_, index) => secrets[index]!.whole);
   const shown = (await showStored(parts, caller, whole, render)).values();

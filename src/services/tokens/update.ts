@@ -14,6 +14,7 @@ import { updatedByOthers, type UpdateTurns } from '../update-turns.ts';
 import type { TokenParts } from './create.ts';
 import { draftToken, type TokenDraft, wholeData } from './draft.ts';
 import type { TokenInput } from './form.ts';
+import { openTokens } from './open.ts';
 import { noGrant, noSuchToken } from './read.ts';
 import { showOutline, showToken } from './show.ts';
 import { presentFingerprint } from './vault.ts';
@@ -80,14 +81,19 @@ function draftPatched(parts: TokenParts, caller: Caller, token: Token, patch: To
 }
 
 /** The stored code's fate; undefined: it stays, and so does the end of its retention. */
-async function changeOfCvc(parts: TokenParts, caller: Caller, { id, tenantId, type, data }: Token, cvc: string | null) {
-  if (cvc === splitCvc(type, data).cvc) return {};
-  return { cvc: cvc === null ? null : await parts.vault.sealCvc(tenantId, id, cvc, caller.quotas) };
+async function changeOfCvc(parts: TokenParts, caller: Caller, token: Token, cvc: string | null) {
+  if (cvc === splitCvc(token.type, token.data).cvc) return {};
+  return { cvc: cvc === null ? null : await parts.vault.sealCvc(token, cvc, caller.quotas) };
 }
 
-async function changeOf(parts: TokenParts, caller: Caller, token: Token, draft: TokenDraft): Promise<TokenChange> {
+async function changeOf(
+  parts: TokenParts,
+  caller: Caller,
+  { token, version }: { token: Token; version: number },
+  draft: TokenDraft,
+): Promise<TokenChange> {
   return {
-    ...(await parts.vault.sealColumns(token.tenantId, token.id, draft)),
+    ...(await parts.vault.sealColumns({ ...token, version }, draft)),
     ...(await changeOfCvc(parts, caller, token, draft.cvc)),
     modifiedBy: caller.applicationId,
     modifiedAt: new Date(parts.clock.now()),
@@ -123,10 +129,10 @@ async function tryUpdate(parts: TokenParts, caller: Caller, id: string, patch: T
   const row = await findToken(parts.database, caller.tenantId, id);
   if (row === undefined) throw noSuchToken();
   if (decideAccess(caller, 'token:update', row) === undefined) throw noGrant('token:update');
-  const [token] = await parts.vault.open([row]);
+  const [token] = await openTokens(parts, caller, 'update', [row]);
   const draft = draftPatched(parts, caller, token!, patch);
   const transform = permitUpdate(caller, row, draft);
-  const change = await changeOf(parts, caller, token!, draft);
+  const change = await changeOf(parts, caller, { token: token!, version: row.version + 1 }, draft);
   const hidden = draft.deduplicate && (await duplicatesUnreadable(parts, caller, id, change));
   const log = tokenLogEntry(actorOf(caller), 'update', row);
   if (!(await updateRow(parts.database, row, change, log))) return undefined;
@@ -160,7 +166,8 @@ async function updateAmongReplicas(
  * every rule that a new one does. Moving it to another container takes the permission on both.
  *
  * Where the update makes it a duplicate of a token that the caller may not read, nothing that was put into it is shown.
- * Throws 'conflict' where others update it all the time; 'unavailable' once `signal` is aborted before its turn.
+ * Throws 'conflict' where others update it all the time; 'unprocessable' where it is damaged, for then there is nothing to
+ * merge into; 'unavailable' once `signal` is aborted before its turn.
  */
 export async function updateToken(
   parts: TokenParts & { readonly tokenUpdates: UpdateTurns },

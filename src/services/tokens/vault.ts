@@ -3,8 +3,9 @@ import { isJsonObject, type Json } from '../../domain/json.ts';
 import type { Quotas } from '../../domain/tenants.ts';
 import type { Token } from '../../domain/tokens.ts';
 import type { KeyedHasher } from '../../keys/keyed-hashes.ts';
-import type { SealedPlace, Sealer, ToOpen } from '../../keys/sealing.ts';
+import type { Sealer, SealedValue } from '../../keys/sealing.ts';
 import type { TokenDraft } from './draft.ts';
+import { cvcPlace, tokenPlace } from './places.ts';
 
 /** The columns of a token that hold what its draft asks for, sealed and hashed. */
 export type SealedColumns = Pick<
@@ -21,40 +22,40 @@ export type SealedColumns = Pick<
   | 'expiresAt'
 >;
 
+/** The row that is written: the very token of those that had its id, and its state. */
+export type RowIdentity = Pick<TokenRow, 'tenantId' | 'id' | 'createdAt' | 'version'>;
+
 /** Where plaintext becomes a row, and a row plaintext. */
 export interface TokenVault {
-  sealColumns(tenantId: string, id: string, draft: TokenDraft): Promise<SealedColumns>;
+  sealColumns(row: RowIdentity, draft: TokenDraft): Promise<SealedColumns>;
   /** Null where the tenant keeps no codes: then there is nothing to store. */
-  sealCvc(tenantId: string, id: string, cvc: string, quotas: Quotas): Promise<SealedCvc | null>;
+  sealCvc(row: Omit<RowIdentity, 'version'>, cvc: string, quotas: Quotas): Promise<SealedCvc | null>;
   fingerprint(tenantId: string, draft: TokenDraft): Promise<Buffer | null>;
   /** What stands for a value of search indexes. */
   searchHash(tenantId: string, value: string): Promise<Buffer>;
-  /** In the order given. */
-  open(rows: readonly TokenRow[]): Promise<Token[]>;
-}
-
-function place(tenantId: string, rowId: string, column: 'data' | 'mask'): SealedPlace {
-  return { tenantId, table: 'tokens', rowId, column };
-}
-
-function cvcPlace(tenantId: string, rowId: string): SealedPlace {
-  return { tenantId, table: 'token_cvcs', rowId, column: 'cvc' };
+  /** In the order given: undefined for a token of which what is stored is damaged, which spoils no other. */
+  open(rows: readonly TokenRow[]): Promise<(Token | undefined)[]>;
 }
 
 function parse(plaintext: Buffer): Json {
   return JSON.parse(plaintext.toString('utf8')) as Json;
 }
 
-function toOpen(row: TokenRow): ToOpen[] {
+function valuesOf(row: TokenRow): SealedValue[] {
+  const { mask, cvc, sealedFormat: format } = row;
   return [
-    { place: place(row.tenantId, row.id, 'data'), sealed: row.data },
-    ...(row.mask ? [{ place: place(row.tenantId, row.id, 'mask'), sealed: row.mask }] : []),
-    ...(row.cvc ? [{ place: cvcPlace(row.tenantId, row.id), sealed: row.cvc }] : []),
+    { place: tokenPlace(row, 'data'), format, sealed: row.data },
+    ...(mask ? [{ place: tokenPlace(row, 'mask'), format, sealed: mask }] : []),
+    ...(cvc ? [{ place: cvcPlace(row, row.cvcExpiresAt!), format: row.cvcFormat!, sealed: cvc }] : []),
   ];
 }
 
-function assemble(row: TokenRow, opened: Iterator<Buffer, undefined>): Token {
-  const next = () => opened.next().value!;
+function assemble(row: TokenRow, opened: Iterator<Buffer | undefined, undefined>): Token | undefined {
+  // Each is taken, also behind one that is damaged: the next row's follow.
+  const plaintexts = valuesOf(row).map(() => opened.next().value);
+  if (plaintexts.includes(undefined)) return undefined;
+  const rest = (plaintexts as Buffer[]).values();
+  const next = () => rest.next().value!;
   const sealedData = parse(next());
   const mask = row.mask ? parse(next()) : null;
   const cvc = row.cvc ? next().toString('utf8') : undefined;
@@ -90,10 +91,13 @@ export function createTokenVault(sealer: Sealer, hasher: KeyedHasher): TokenVaul
   return {
     fingerprint,
     searchHash,
-    async sealColumns(tenantId, id, draft) {
+    async sealColumns(row, draft) {
+      const { tenantId, id, createdAt, version } = row;
+      // The id is the row's: that of a draft is the first one that is tried.
+      const state = { ...draft, tenantId, id, createdAt, version };
       const plaintexts = [
-        { place: place(tenantId, id, 'data'), plaintext: JSON.stringify(draft.data) },
-        ...(draft.mask === null ? [] : [{ place: place(tenantId, id, 'mask'), plaintext: JSON.stringify(draft.mask) }]),
+        { place: tokenPlace(state, 'data'), plaintext: JSON.stringify(draft.data) },
+        ...(draft.mask === null ? [] : [{ place: tokenPlace(state, 'mask'), plaintext: JSON.stringify(draft.mask) }]),
       ];
       const [[data, mask = null], searchHashes, hashed] = await Promise.all([
         sealer.sealMany(plaintexts),
@@ -106,15 +110,15 @@ export function createTokenVault(sealer: Sealer, hasher: KeyedHasher): TokenVaul
         ...{ data: data!, mask, searchHashes, fingerprint: hashed },
       };
     },
-    async sealCvc(tenantId, id, cvc, quotas) {
+    async sealCvc(row, cvc, quotas) {
       if (quotas.cvcRetentionSeconds === 0) return null;
       // Taken first: the key is destroyed when what it seals now is past retention, and the code must be gone by then.
       const expiresAt = new Date(Date.now() + quotas.cvcRetentionSeconds * 1000);
-      return { sealed: await sealer.sealCvc(cvcPlace(tenantId, id), cvc, quotas.cvcRetentionSeconds), expiresAt };
+      return { sealed: await sealer.sealCvc(cvcPlace(row, expiresAt), cvc, quotas.cvcRetentionSeconds), expiresAt };
     },
     async open(rows) {
-      const opened = (await sealer.openMany(rows.flatMap(toOpen))).values();
-      return rows.map((row) => assemble(row, opened as Iterator<Buffer, undefined>));
+      const opened = (await sealer.openMany(rows.flatMap(valuesOf))).values();
+      return rows.map((row) => assemble(row, opened as Iterator<Buffer | undefined, undefined>));
     },
   };
 }

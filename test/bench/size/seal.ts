@@ -3,14 +3,14 @@ import { TOKEN_TYPES } from '../../../src/domain/token-types.ts';
 import { randomCard } from '../cards.ts';
 import type { Parts } from './parts.ts';
 
-const STORE = 'update tokens set data = $3, mask = $4 where tenant_id = $1 and token_id = $2';
+const STORE = 'update tokens set data = $3, mask = $4, sealed_format = 2 where tenant_id = $1 and token_id = $2';
 
 function* noIds(): Generator<string, undefined, undefined> {
   return undefined;
 }
 
 async function seal({ vault, database }: Parts, row: TokenRow): Promise<void> {
-  const { data, mask } = await vault.sealColumns(row.tenantId, row.id, {
+  const { data, mask } = await vault.sealColumns(row, {
     ...row,
     ...{ data: { ...randomCard() }, mask: { ...TOKEN_TYPES.card.mask }, cvc: null, deduplicate: false },
     ...{ otherIds: noIds(), searchValues: [], fingerprintValue: null },

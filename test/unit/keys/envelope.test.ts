@@ -1,9 +1,21 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createCipheriv, randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { SEALED_FORMAT } from '../../../src/domain/sealed-format.ts';
 import { keyIdOf, openEnvelope, SealBroken, sealEnvelope, type SealedPlace } from '../../../src/keys/envelope.ts';
-import { idBytes, takeKey } from '../../../src/keys/unwrapped-keys.ts';
+import { lengthPrefixed } from '../../../src/keys/length-prefixed.ts';
+import { type DataKey, idBytes, takeKey } from '../../../src/keys/unwrapped-keys.ts';
 
-const place: SealedPlace = { tenantId: randomUUID(), table: 'tokens', rowId: 'card-1', column: 'data' };
+const place: SealedPlace = { tenantId: randomUUID(), table: 'tokens', rowId: 'card-1', column: 'data', version: '1' };
+/** A value as its row has it. */
+const found = (sealed: Buffer, at = place, format = SEALED_FORMAT) => ({ place: at, format, sealed });
+
+/** As the program did before there was a second format. */
+function sealFirstFormat({ id, key }: DataKey, { tenantId, table, rowId, column }: SealedPlace, text: string): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  cipher.setAAD(lengthPrefixed(Buffer.of(1), tenantId, table, rowId, column, id));
+  return Buffer.concat([Buffer.of(1), id, nonce, cipher.update(text), cipher.final(), cipher.getAuthTag()]);
+}
 const newKey = () => takeKey(randomUUID(), randomBytes(32));
 
 describe('the envelope of a sealed value', () => {
@@ -16,12 +28,12 @@ describe('the envelope of a sealed value', () => {
   ] as const) {
     it(`opens to what was sealed: ${name}`, () => {
       const sealed = sealEnvelope(dataKey, place, plaintext);
-      expect(openEnvelope(dataKey, place, sealed)).to.deep.equal(Buffer.from(plaintext));
+      expect(openEnvelope(dataKey, found(sealed))).to.deep.equal(Buffer.from(plaintext));
     });
   }
 
   it('names its data key', () => {
-    expect(keyIdOf(sealEnvelope(dataKey, place, 'x'))).to.deep.equal(dataKey.id);
+    expect(keyIdOf(found(sealEnvelope(dataKey, place, 'x')))).to.deep.equal(dataKey.id);
   });
 
   it('holds no plaintext', () => {
@@ -34,8 +46,8 @@ describe('the envelope of a sealed value', () => {
       const altered = Buffer.from(sealed);
       altered[bit >> 3]! ^= 1 << (bit & 7);
       // A changed key id leads to another key, or to none.
-      const named = () => ({ key: dataKey.key, id: keyIdOf(altered) });
-      expect(() => openEnvelope(named(), place, altered), `bit ${bit}`).to.throw(SealBroken);
+      const named = () => ({ key: dataKey.key, id: keyIdOf(found(altered)) });
+      expect(() => openEnvelope(named(), found(altered)), `bit ${bit}`).to.throw(SealBroken);
     }
   });
 
@@ -43,7 +55,8 @@ describe('the envelope of a sealed value', () => {
     const sealed = sealEnvelope(dataKey, place, '4242');
     for (let length = 0; length < sealed.length; length++) {
       const cut = sealed.subarray(0, length);
-      expect(() => openEnvelope({ key: dataKey.key, id: keyIdOf(cut) }, place, cut), `${length}`).to.throw(SealBroken);
+      const open = () => openEnvelope({ key: dataKey.key, id: keyIdOf(found(cut)) }, found(cut));
+      expect(open, `${length}`).to.throw(SealBroken);
     }
   });
 
@@ -52,30 +65,64 @@ describe('the envelope of a sealed value', () => {
     table: { ...place, table: 'reactors' },
     row: { ...place, rowId: 'card-2' },
     column: { ...place, column: 'mask' },
+    version: { ...place, version: '2' },
     'shifted boundary': { ...place, table: 'token', rowId: 'scard-1' },
   })) {
     it(`is refused in another place: ${name}`, () => {
       const sealed = sealEnvelope(dataKey, place, '4242');
-      expect(() => openEnvelope(dataKey, other, sealed)).to.throw(SealBroken);
+      expect(() => openEnvelope(dataKey, found(sealed, other))).to.throw(SealBroken);
     });
   }
 
+  it('is refused with bytes added, wherever they are', () => {
+    const sealed = sealEnvelope(dataKey, place, '4242');
+    for (let at = 0; at <= sealed.length; at++) {
+      const longer = Buffer.concat([sealed.subarray(0, at), Buffer.of(0), sealed.subarray(at)]);
+      const open = () => openEnvelope({ key: dataKey.key, id: keyIdOf(found(longer)) }, found(longer));
+      expect(open, `${at}`).to.throw(SealBroken);
+    }
+  });
+
+  describe('of the first format, which binds no version', () => {
+    const first = sealFirstFormat(dataKey, place, '4242');
+
+    it('opens in a row of that format, whatever its version', () => {
+      for (const version of ['1', '2']) {
+        const value = found(first, { ...place, version }, 1);
+        expect(keyIdOf(value)).to.deep.equal(dataKey.id);
+        expect(openEnvelope(dataKey, value).toString()).to.equal('4242');
+      }
+    });
+
+    it('is refused in another row of that format', () => {
+      const value = found(first, { ...place, rowId: 'card-2' }, 1);
+      expect(() => openEnvelope(dataKey, value)).to.throw(SealBroken);
+    });
+
+    it('is refused in a row that was written since, with its own first byte or another', () => {
+      const disguised = Buffer.from(first);
+      disguised[0] = SEALED_FORMAT;
+      expect(() => keyIdOf(found(first))).to.throw(SealBroken);
+      for (const sealed of [first, disguised]) {
+        expect(() => openEnvelope(dataKey, found(sealed))).to.throw(SealBroken);
+      }
+    });
+
+    it('does not stand in for a value of today, in a row that says so', () => {
+      const sealed = sealEnvelope(dataKey, place, '4242');
+      expect(() => keyIdOf(found(sealed, place, 1))).to.throw(SealBroken);
+      expect(() => openEnvelope(dataKey, found(sealed, place, 1))).to.throw(SealBroken);
+    });
+  });
+
   it('is refused under another key', () => {
     const sealed = sealEnvelope(dataKey, place, '4242');
-    expect(() => openEnvelope({ ...newKey(), id: dataKey.id }, place, sealed)).to.throw(SealBroken);
+    expect(() => openEnvelope({ ...newKey(), id: dataKey.id }, found(sealed))).to.throw(SealBroken);
   });
 
   it('says nothing of the value when it is refused', () => {
     const sealed = sealEnvelope(dataKey, place, '4242');
-    expect(() => openEnvelope(newKey(), place, sealed)).to.throw(SealBroken, /^a sealed value was altered/);
-  });
-
-  it('never uses a nonce twice', () => {
-    const nonces = new Set<string>();
-    for (let count = 0; count < 100_000; count++) {
-      nonces.add(sealEnvelope(dataKey, place, '').toString('latin1', 17, 29));
-    }
-    expect(nonces.size).to.equal(100_000);
+    expect(() => openEnvelope(newKey(), found(sealed))).to.throw(SealBroken, /^a sealed value was altered/);
   });
 });
 

@@ -33,6 +33,7 @@ const tag = 'Reactors';
 const reactorId = pathId('Id of the reactor.');
 const example = schema.REACTOR_EXAMPLE;
 const refusedCode = { description: 'The code does not compile, or exports no function.' };
+const damagedReactor = { description: 'What is stored of the reactor is damaged, and was refused.' };
 
 export function reactorRoutes(
   parts: ReactorParts & { readonly reactorUpdates: UpdateTurns; readonly invocation: ReactParts },
@@ -87,7 +88,7 @@ export function reactorRoutes(
       summary: 'Read a reactor',
       permission: 'reactor:read',
       parameters: [reactorId],
-      responses: { 200: { description: 'The reactor.', schema: schema.reactor } },
+      responses: { 200: { description: 'The reactor.', schema: schema.reactor }, 422: damagedReactor },
       async handle({ caller, params }) {
         return { status: 200, body: presentReactor(await readReactor(parts, caller, params['id']!)) };
       },
@@ -119,7 +120,11 @@ export function reactorRoutes(
         schema: schema.patchReactor,
         example: { name: 'Card brand and country' },
       },
-      responses: { 204: noContent, 409: { description: 'Others keep updating the reactor.' }, 422: refusedCode },
+      responses: {
+        204: noContent,
+        409: { description: 'Others keep updating the reactor.' },
+        422: { description: `${refusedCode.description} Or: ${damagedReactor.description}` },
+      },
       async handle({ caller, params, body, signal }) {
         await patchReactor(parts, caller, params['id']!, body, signal);
         return { status: 204 };
@@ -158,7 +163,11 @@ export function reactorRoutes(
         200: { description: 'What the code gave.', schema: schema.reactResponse },
         402: { description: 'The code threw an InvalidPaymentMethodError.' },
         409: { description: 'The code wants a token under an id that is taken; nothing was stored.' },
-        422: { description: 'The application of the reactor does not exist any more.' },
+        422: {
+          description:
+            'The application of the reactor does not exist any more, or what is stored of the reactor, or of a token ' +
+            'that the arguments name or the code’s output duplicates, is damaged.',
+        },
         429: { description: 'The code threw a RateLimitError.' },
         501: { description: 'Asynchronous invocation is not available.' },
         502: { description: 'The code’s process crashed or ran out of memory.' },

@@ -61,17 +61,23 @@ export const reactor: Schema = {
   title: 'Reactor',
   type: 'object',
   description: 'Code of the tenant’s own that the service runs over plaintext.',
-  required: ['id', 'tenant_id', 'name', 'code', 'configuration'],
+  required: ['id', 'tenant_id', 'name'],
   properties: {
     id: { ...uuid, description: 'Id of the reactor.' },
     tenant_id: { ...uuid, description: 'Tenant of the reactor.' },
     name: { type: 'string', description: 'What people call it.' },
-    code: { type: 'string', description: 'The CommonJS module that is run.' },
+    code: { type: 'string', description: 'The CommonJS module that is run. Absent where it is damaged.' },
     configuration: textMap('Values that the code finds in `req.configuration`.'),
     application: {
       type: 'object',
       properties: { id: applicationId },
       description: 'The application whose access `req.svc` has. Absent: `req.svc` is null.',
+    },
+    damaged: {
+      type: 'boolean',
+      description:
+        'On pages: true where what is stored of code and configuration was altered or lost, so that it does not run. ' +
+        'Replace it with PUT, or have an operator restore it.',
     },
     ...authorship,
   },

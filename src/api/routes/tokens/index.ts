@@ -30,6 +30,10 @@ import * as schema from './schema.ts';
 import { tokenSearchRoutes } from './search.ts';
 
 const tag = 'Tokens';
+const damagedToken = { description: 'What is stored of the token is damaged, and was refused.' };
+const damagedDuplicate = {
+  description: 'What is stored of the token that would be given in the place of a new one is damaged.',
+};
 const tokenId = pathId('Id of the token.', { type: 'string', maxLength: 400 });
 const card = { type: 'card', data: { number: '4242424242424242', expiration_month: 12, expiration_year: 2030 } };
 
@@ -69,6 +73,7 @@ export function tokenRoutes(
         200: { description: 'A token of this type and fingerprint exists; this is it.', schema: schema.token },
         201: { description: 'The token.', schema: schema.token, headers: locationHeader },
         409: { description: 'The id is taken.' },
+        422: damagedDuplicate,
       },
       async handle({ caller, body }) {
         const { shown, created } = await createToken(parts, caller, body);
@@ -124,7 +129,7 @@ export function tokenRoutes(
       summary: 'Read a token',
       permission: 'token:read',
       parameters: [tokenId],
-      responses: { 200: { description: 'The token.', schema: schema.token } },
+      responses: { 200: { description: 'The token.', schema: schema.token }, 422: damagedToken },
       async handle({ caller, params }) {
         return { status: 200, body: presentToken(await readToken(parts, caller, params['id']!)) };
       },
@@ -147,6 +152,7 @@ export function tokenRoutes(
       responses: {
         200: { description: 'The token.', schema: schema.token },
         409: { description: 'Others keep updating the token.' },
+        422: damagedToken,
       },
       async handle({ caller, params, body, signal }) {
         const shown = await updateToken(parts, caller, params['id']!, body, signal);
@@ -180,6 +186,7 @@ export function tokenRoutes(
       responses: {
         200: { description: 'The payload with tokens.', schema: schema.tokenizeResponse },
         409: { description: 'An id is taken; nothing was stored.' },
+        422: damagedDuplicate,
       },
       async handle({ caller, body }) {
         const options = { check, render: presentToken, needsPermission: true };

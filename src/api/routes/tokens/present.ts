@@ -27,7 +27,8 @@ export function presentToken(shown: ShownToken): Record<string, Json> {
   if (visibility === 'identity') return identity;
   return {
     ...identity,
-    ...(visibility === 'outline' ? {} : presentContent(shown)),
+    ...(visibility === 'full' ? presentContent(shown) : {}),
+    ...(visibility === 'damaged' ? { damaged: true } : {}),
     ...(token.expiresAt === null ? {} : { expires_at: iso(token.expiresAt) }),
     created_by: token.createdBy,
     created_at: iso(token.createdAt),

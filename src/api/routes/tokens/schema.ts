@@ -137,6 +137,12 @@ export const token: Schema = {
       items: { type: 'string' },
       description: 'Expressions; the token is found by their values.',
     },
+    damaged: {
+      type: 'boolean',
+      description:
+        'On pages: true where what is stored of it was altered or lost, and so is shown to nobody. It may be deleted; ' +
+        'whatever needs its data answers 422 until an operator has restored it.',
+    },
     expires_at: { ...instant, description: 'When it is deleted. Absent: never.' },
     ...authorship,
   },

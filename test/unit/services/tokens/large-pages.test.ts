@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { ListedToken } from '../../../../src/data/listed-tokens.ts';
 import type { TokenRow } from '../../../../src/data/tokens.ts';
+import type { AccessSubject } from '../../../../src/domain/access.ts';
 import { DomainError } from '../../../../src/domain/errors.ts';
 import type { ShownToken } from '../../../../src/domain/shown-token.ts';
-import type { Token } from '../../../../src/domain/tokens.ts';
 import { createMetrics } from '../../../../src/platform/metrics.ts';
 import { createLargePages, type PageParts } from '../../../../src/services/tokens/large-pages.ts';
 import { showPage } from '../../../../src/services/tokens/show-page.ts';
@@ -80,7 +80,7 @@ describe('pages of large tokens', () => {
 
   it('are without a token that may not be seen any more as it has become', async () => {
     const token = { tenantId: 'a', id: 'x', data: null, bytes: LARGE } as unknown as ListedToken;
-    const asked: Token[] = [];
+    const asked: AccessSubject[] = [];
     const shown = showPage(parts, [token], (each) => {
       asked.push(each);
       return undefined;

@@ -39,6 +39,8 @@ function readingDatabase(ids: readonly number[]): { database: Queryable; read: n
   return { database: { run }, read };
 }
 
+const noneDamaged = () => expect.fail('no token is damaged');
+
 describe('opening in slices', () => {
   for (const [what, sizes, slices] of [
     ['nothing', [], []],
@@ -49,7 +51,7 @@ describe('opening in slices', () => {
     it(`opens ${what}, in order`, async () => {
       const { vault, opened } = countingVault();
       const page = sizes.map((bytes, index) => listed(index, bytes));
-      const shown = await openInSlices({ database: NO_DATABASE, vault }, page, ({ id }) => Number(id));
+      const shown = await openInSlices({ database: NO_DATABASE, vault }, page, ({ id }) => Number(id), noneDamaged);
       expect(shown).to.deep.equal(sizes.map((_, index) => index));
       expect(opened).to.deep.equal(slices);
     });
@@ -62,17 +64,31 @@ describe('opening in slices', () => {
       ...[left(0, MEGABYTE), left(1, MEGABYTE), left(2, 20_000), listed(3, 10), left(4, MEGABYTE)],
       ...[left(5, 2 * MEGABYTE), listed(6, 10)],
     ];
-    const shown = await openInSlices({ database, vault }, page, ({ id }) => Number(id));
+    const shown = await openInSlices({ database, vault }, page, ({ id }) => Number(id), noneDamaged);
     expect(shown).to.deep.equal([0, 1, 3, 5, 6]);
     expect(read).to.deep.equal([2, 3]);
     expect(opened).to.deep.equal([2, 2, 1]);
+  });
+
+  it('keeps the place of what is damaged', async () => {
+    const open = (rows: readonly TokenRow[]) =>
+      Promise.resolve(rows.map(({ id }) => (id === '1' ? undefined : ({ id } as Token))));
+    const parts = { database: NO_DATABASE, vault: { open } as TokenVault };
+    const page = [listed(0, 10), listed(1, 10), listed(2, 10)];
+    const shown = await openInSlices(
+      parts,
+      page,
+      ({ id }) => id,
+      ({ id }) => `damaged ${id}`,
+    );
+    expect(shown).to.deep.equal(['0', 'damaged 1', '2']);
   });
 
   it('leaves out of what nothing is made', async () => {
     const page = [listed(0, 10), listed(1, 10)];
     const even = ({ id }: Token) => (Number(id) % 2 === 0 ? id : undefined);
     const parts = { database: NO_DATABASE, vault: countingVault().vault };
-    expect(await openInSlices(parts, page, even)).to.deep.equal(['0']);
+    expect(await openInSlices(parts, page, even, noneDamaged)).to.deep.equal(['0']);
   });
 
   it('lets others have the event loop in between', async () => {
@@ -88,6 +104,7 @@ describe('opening in slices', () => {
       { database: NO_DATABASE, vault },
       Array.from({ length: 6 }, (_, index) => listed(index, 2 * MEGABYTE)),
       () => undefined,
+      noneDamaged,
     );
     over = true;
     expect(turns).to.be.at.least(4);
