@@ -32,7 +32,8 @@ const NEWEST: Statement = {
   text: `
     select distinct on (writer) ${COLUMNS}
     from log_heads
-    where writer <> $1 and anchored_at >= (select max(anchored_at) from log_heads where writer <> $1) - interval '1 hour'
+    where writer <> $1
+      and anchored_at >= (select max(anchored_at) from log_heads where writer <> $1) - interval '1 hour'
     order by writer, hour desc, n desc`,
 };
 
@@ -49,7 +50,8 @@ const ABANDONED: Statement = {
       union all
       select next.hour, next.writer
       from chains c cross join lateral (
-        select l.hour, l.writer from log_links l where (l.hour, l.writer) > (c.hour, c.writer) order by l.hour, l.writer limit 1
+        select l.hour, l.writer from log_links l where (l.hour, l.writer) > (c.hour, c.writer)
+        order by l.hour, l.writer limit 1
       ) next
     )
     select last.hour, last.writer, last.n, last.hash

@@ -9,7 +9,8 @@ const READ: Statement = {
     select l.log_id as "id", l.tenant_id as "tenantId", l.actor_id as "actorId", l.actor_type as "actorType",
       l.entity_type as "entityType", l.entity_id as "entityId", l.operation, l.message, l.created_at as "createdAt",
       k.position::integer as "position"
-    from unnest($1::uuid[], $2::timestamptz[], $3::uuid[]) with ordinality as k (tenant_id, created_at, log_id, position)
+    from unnest($1::uuid[], $2::timestamptz[], $3::uuid[]) with ordinality
+      as k (tenant_id, created_at, log_id, position)
     join logs l using (tenant_id, created_at, log_id)
     where l.created_at between $4 and $5`,
 };
@@ -63,8 +64,8 @@ function headFromJson({ writer, hour, n, hash }: JsonHead): ChainHead {
 const INSERT: Statement = {
   name: 'insert-log-link',
   text: `
-    insert into log_links (hour, writer, n, previous, hash, linked_at, oldest, witnessed, tenant_ids, created_ats, log_ids,
-      digests, queued_ats, first_created_at, last_created_at)
+    insert into log_links (hour, writer, n, previous, hash, linked_at, oldest, witnessed, tenant_ids, created_ats,
+      log_ids, digests, queued_ats, first_created_at, last_created_at)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 };
 

@@ -26,8 +26,8 @@ interface QueueRow {
 }
 
 /**
- * Takes entries that wait to be linked, oldest first, in a transaction that links them. About `most`: what one statement
- * wrote is taken as a whole.
+ * Takes entries that wait to be linked, oldest first, in a transaction that links them. About `most`: what one
+ * statement wrote is taken as a whole.
  */
 export async function takeUnlinked(transaction: Queryable, most: number): Promise<QueuedEntry[]> {
   const rows = await transaction.run<QueueRow>(TAKE, [most]);

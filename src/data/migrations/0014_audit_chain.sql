@@ -9,7 +9,7 @@ create table log_unlinked (
   tenant_ids uuid[] not null,
   created_ats timestamptz(3)[] not null,
   log_ids uuid[] not null
-) with (autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.5);
+) with (autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 5000);
 
 -- One link for each batch of entries: link number `n` of the chain of one writing process and one hour. The arrays have
 -- one element for each entry, in the order in which they are hashed.

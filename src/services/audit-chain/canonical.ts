@@ -32,18 +32,20 @@ function headParts({ writer, hour, n, hash }: ChainHead): (string | Buffer)[] {
   return [writer, hour.toISOString(), `${n}`, hash];
 }
 
-/** The hash of a link: over everything in it but the hash itself, so over everything before it too. */
+/**
+ * The hash of a link: over everything in it but the hash itself, so over everything before it too. Each part is hashed
+ * by itself, and says its own length; how many there are stands in the first one.
+ */
 export function hashOfLink(link: Omit<ChainLink, 'hash'>): Buffer {
   const { writer, hour, n, previous, linkedAt, oldest, witnessed, entries } = link;
-  return sha256(
-    lengthPrefixed(
-      ...[LINK, writer, hour.toISOString(), `${n}`, previous, linkedAt.toISOString(), oldest.toISOString()],
-      ...[`${witnessed.length}`, ...witnessed.flatMap(headParts)],
-      ...entries.flatMap(({ tenantId, createdAt, id, queuedAt, digest }) => [
-        ...[tenantId, createdAt.toISOString(), id, queuedAt.toISOString(), digest],
-      ]),
-    ),
-  );
+  const times = [hour, linkedAt, oldest].map((time) => time.toISOString());
+  const hash = createHash('sha256');
+  hash.update(lengthPrefixed(LINK, writer, ...times, `${n}`, previous, `${witnessed.length}`, `${entries.length}`));
+  for (const head of witnessed) hash.update(lengthPrefixed(...headParts(head)));
+  for (const { tenantId, createdAt, id, queuedAt, digest } of entries) {
+    hash.update(lengthPrefixed(tenantId, createdAt.toISOString(), id, queuedAt.toISOString(), digest));
+  }
+  return hash.digest();
 }
 
 /** What the key management authenticates of a head. */
