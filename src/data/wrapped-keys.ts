@@ -103,7 +103,7 @@ export async function deactivateDataKeys(
 const LIVING: Statement = {
   text: `
     select min(master_version) as "oldestVersion",
-      min(created_at) filter (where master_version = $2) as "usedSince",
+      extract(epoch from now() - min(created_at) filter (where master_version = $2))::float8 as "usedForSeconds",
       min(extract(epoch from destroy_at - created_at))::float8 as "shortestLifeSeconds"
     from data_keys where management = $1 and master = 'cvc'`,
 };
@@ -112,8 +112,8 @@ const LIVING: Statement = {
 export interface LivingCvcKeys {
   /** Of the versions that they are wrapped under; null where there is none. */
   oldestVersion: number | null;
-  /** When the first of those that are wrapped under the version asked for was made; null where there is none. */
-  usedSince: Date | null;
+  /** Since the first of those that are wrapped under the version asked for was made; null where there is none. */
+  usedForSeconds: number | null;
   /** From its making to its destruction; null where there is none. */
   shortestLifeSeconds: number | null;
 }

@@ -24,6 +24,12 @@ const SHORTEST_BUCKET_MS = 60_000;
 /** By how much the clocks of processes and of Postgres may differ: what one still shows, the others can open. */
 const CLOCK_SKEW_MS = 60_000;
 
+/** For how long a key of `cvcBucket` serves that exists for `lifeSeconds` in all. */
+export function cvcBucketSeconds(lifeSeconds: number): number {
+  const bucketAndRetention = lifeSeconds - CLOCK_SKEW_MS / 1000;
+  return Math.max(SHORTEST_BUCKET_MS / 1000, bucketAndRetention / 5);
+}
+
 /**
  * Keys for values that are kept for `retentionMs`: each serves for a quarter of that, at least a minute, and is
  * destroyed when the last value that it may have sealed is past its retention by every clock.

@@ -23,11 +23,17 @@ create table master_keys (
   primary key (management, master)
 );
 
+-- Keys of card verification codes may be destroyed already that were wrapped under the first version of the keyring.
 insert into master_keys (management, master, used_version)
-select management, master, coalesce(max(master_version), 0)
-from (values ('keyring', 'tokens'), ('keyring', 'cvc'), ('vault', 'tokens'), ('vault', 'cvc')) as known (management, master)
+select management, master, greatest(max(master_version), first_version)
+from (
+  select 'keyring', master, case when exists (select from data_keys) then 1 else 0 end
+  from unnest(array['tokens', 'cvc']) as master
+  union all
+  select 'vault', master, 0 from unnest(array['tokens', 'cvc']) as master
+) as known (management, master, first_version)
 left join data_keys using (management, master)
-group by management, master;
+group by management, master, first_version;
 
 -- Raising the fence waits for the transactions that hold it shared, so that afterwards every data key under an older
 -- version is seen. A trigger, because programs of an earlier release store data keys too. It runs as its owner: who may
