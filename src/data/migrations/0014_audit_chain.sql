@@ -63,6 +63,23 @@ create table log_horizon (
 );
 insert into log_horizon (oldest) values (clock_timestamp());
 
+-- Tenants that were deleted: what they logged until then may be gone with them.
+create table log_removed_tenants (
+  tenant_id uuid primary key,
+  removed_at timestamptz(3) not null
+);
+
+create function note_removed_tenant() returns trigger
+language plpgsql security definer as $$
+begin
+  insert into log_removed_tenants (tenant_id, removed_at) values (old.tenant_id, clock_timestamp())
+  on conflict (tenant_id) do update set removed_at = excluded.removed_at;
+  return null;
+end
+$$;
+
+create trigger tenants_removed after delete on tenants for each row execute function note_removed_tenant();
+
 -- In the transaction that writes entries, whoever writes them: what is not queued is not committed. The owner's rights
 -- let writers queue without a grant by which they could empty the queue.
 create function queue_log_entries() returns trigger
@@ -74,12 +91,13 @@ begin
 end
 $$;
 
--- With the owner's rights, names must mean what they mean here, whatever the writer's own path is.
+create trigger logs_queued after insert on logs
+referencing new table as written for each statement execute function queue_log_entries();
+
+-- With the owner's rights, names must mean what they mean here, whatever the caller's own path is.
 do $$
 begin
   execute format('alter function queue_log_entries() set search_path = pg_catalog, %I, pg_temp', current_schema());
+  execute format('alter function note_removed_tenant() set search_path = pg_catalog, %I, pg_temp', current_schema());
 end
 $$;
-
-create trigger logs_queued after insert on logs
-referencing new table as written for each statement execute function queue_log_entries();

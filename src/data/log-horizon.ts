@@ -1,0 +1,69 @@
+import type { EntryKey } from '../domain/audit-chain.ts';
+import type { Queryable, Statement } from './database.ts';
+import { runForCount } from './row-counts.ts';
+
+// What no tenant's retention reaches back to, and what it will not reach back to within a minute.
+const OLDEST = `
+  now() + interval '1 minute' - make_interval(secs => (
+    select coalesce(max((quotas ->> 'logRetentionSeconds')::float8), 0) from tenants
+  ))`;
+
+// A retention that is made longer does not bring back what was dropped under a shorter one.
+const RAISE: Statement = {
+  text: `
+    with raised as (update log_horizon set oldest = ${OLDEST} where oldest < ${OLDEST} returning oldest)
+    select count(*)::integer as count from raised`,
+};
+
+/**
+ * Takes back the promise to hold entries that are past the retention of every tenant now or within a minute. To be done
+ * before any of them is dropped. Gives 1 where the horizon moved.
+ */
+export function raiseLogHorizon(queryable: Queryable): Promise<number> {
+  return runForCount(queryable, RAISE);
+}
+
+// By the newest links, in which nobody can change it unnoticed; before there is any, by what is to be linked.
+const HORIZON: Statement = {
+  text: `
+    select greatest(
+      ${OLDEST},
+      coalesce(
+        (select max(oldest) from log_links where hour = (select max(hour) from log_links)),
+        (select oldest from log_horizon)
+      )
+    ) as "horizon"`,
+};
+
+/** Since when the log is promised to be whole. */
+export async function logHorizon(queryable: Queryable): Promise<Date> {
+  const [row] = await queryable.run<{ horizon: Date }>(HORIZON);
+  return row!.horizon;
+}
+
+const REMOVED: Statement = {
+  text: `
+    select exists (select from log_removed_tenants where tenant_id = $1 and removed_at > $2::timestamptz) as "isRemoved"`,
+};
+
+/** Whether the tenant of an entry was deleted after it was written. */
+export async function isOfRemovedTenant(
+  queryable: Queryable,
+  { tenantId, createdAt }: Pick<EntryKey, 'tenantId' | 'createdAt'>,
+): Promise<boolean> {
+  const [row] = await queryable.run<{ isRemoved: boolean }>(REMOVED, [tenantId, createdAt]);
+  return row!.isRemoved;
+}
+
+const SWEEP: Statement = {
+  text: `
+    with removed as (
+      delete from log_removed_tenants where removed_at < (select oldest from log_horizon) returning tenant_id
+    )
+    select count(*)::integer as count from removed`,
+};
+
+/** Forgets the deleted tenants of whose entries none is promised any more; gives how many. */
+export function sweepRemovedTenants(queryable: Queryable): Promise<number> {
+  return runForCount(queryable, SWEEP);
+}
