@@ -2,8 +2,8 @@ import type { DataKeyPurpose, DataKeyStore, StoredDataKey } from '../domain/data
 import { DomainError } from '../domain/errors.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createActiveKeys } from './active-keys.ts';
-import { DataKeyBroken, dataKeyId, isKeyOfRow } from './data-key-ids.ts';
-import type { KeyManagement, MasterKey } from './key-management.ts';
+import { DataKeyBroken } from './data-key-ids.ts';
+import { createDataKeySource, type DataKeySourceOptions, type StoredAndUnwrapped } from './data-key-source.ts';
 import { agedKeys, cvcBucket, stableKeys, type Replacement } from './replacement.ts';
 import { singleFlight } from './single-flight.ts';
 import { createUnwrappedKeys, idText, takeKey, type DataKey } from './unwrapped-keys.ts';
@@ -18,7 +18,10 @@ export interface DataKeyLimits {
   readonly maxAgeMs: number;
   /** Uses that a process reserves at a time; those left when it stops are lost. */
   readonly usesBlock: number;
-  /** How long an unwrapped key stays in memory, so for how long sealing survives an outage of key management. */
+  /**
+   * How long an unwrapped key stays in memory, so for how long sealing survives an outage of key management. One that
+   * is used past half of it is unwrapped again in the background.
+   */
   readonly cacheTtlMs: number;
   /** Unwrapped keys in memory at most. */
   readonly cacheSize: number;
@@ -26,7 +29,7 @@ export interface DataKeyLimits {
   readonly dropIntervalMs: number;
 }
 
-const DEFAULT_DATA_KEY_LIMITS: DataKeyLimits = {
+export const DEFAULT_DATA_KEY_LIMITS: DataKeyLimits = {
   maxUses: 2 ** 28,
   maxAgeMs: 24 * 3600_000,
   usesBlock: 2 ** 16,
@@ -35,13 +38,8 @@ const DEFAULT_DATA_KEY_LIMITS: DataKeyLimits = {
   dropIntervalMs: 10_000,
 };
 
-export interface DataKeysOptions {
-  readonly management: KeyManagement;
-  readonly store: DataKeyStore;
-  readonly clock: Clock;
+export interface DataKeysOptions extends DataKeySourceOptions {
   readonly limits?: Partial<DataKeyLimits>;
-  /** Told of every stored key that is found broken. */
-  readonly onBroken?: (key: StoredDataKey) => void;
 }
 
 /** The data keys of every tenant, unwrapped as needed. */
@@ -68,13 +66,10 @@ export interface DataKeys {
   close(): void;
 }
 
-interface StoredAndUnwrapped {
-  readonly stored: StoredDataKey;
-  readonly dataKey: DataKey;
-}
-
-export function createDataKeys({ management, store, clock, limits: given = {}, onBroken }: DataKeysOptions): DataKeys {
-  const limits = { ...DEFAULT_DATA_KEY_LIMITS, ...given };
+export function createDataKeys(options: DataKeysOptions): DataKeys {
+  const { store, clock } = options;
+  const limits = { ...DEFAULT_DATA_KEY_LIMITS, ...options.limits };
+  const source = createDataKeySource(options);
   const unwrapped = createUnwrappedKeys(clock, { ttlMs: limits.cacheTtlMs, size: limits.cacheSize });
   const active = createActiveKeys(clock, { ttlMs: limits.cacheTtlMs, size: limits.cacheSize });
   // How often each tenant was forgotten: what was looked up before that is not kept.
@@ -96,7 +91,15 @@ export function createDataKeys({ management, store, clock, limits: given = {}, o
     replacement: Replacement,
   ): DataKey | Promise<DataKey> {
     const name = `${tenantId}/${purpose}`;
-    return active.take(name, uses, replacement) ?? acquireCold(name, tenantId, purpose, uses, replacement);
+    const warm = active.take(name, uses, replacement);
+    if (warm === undefined) return acquireCold(name, tenantId, purpose, uses, replacement);
+    if (active.isDue(name)) ahead(`active/${name}`, () => refresh(name, tenantId, purpose, 1, replacement));
+    return warm;
+  }
+
+  /** What is warm serves on where it fails. */
+  function ahead(name: string, work: () => Promise<unknown>): void {
+    once(name, work).catch(() => undefined);
   }
 
   async function acquireCold(
@@ -127,11 +130,14 @@ export function createDataKeys({ management, store, clock, limits: given = {}, o
       const stored = await store.findActive(tenantId, purpose);
       if (stored !== undefined && replacement.mayServe(stored, clock.now())) {
         const dataKey = await unwrap(stored, generation).catch(refuseUse);
+        if (dataKey === undefined) continue;
         const usesLeft =
           active.usesLeftOf(name, stored.id, uses) ?? (replacement.counted ? await reserve(stored, block) : block);
         if (usesLeft !== undefined) return activate(name, { stored, dataKey }, usesLeft, generation);
       }
-      const made = await makeKey(tenantId, purpose, block, replacement, stored?.id);
+      const uses = replacement.counted ? block : 0;
+      const destroyAt = replacement.destroyAt(clock.now());
+      const made = await source.make(tenantId, purpose, { uses, destroyAt, replaces: stored?.id });
       if (made !== undefined) {
         keepUnwrapped(made, generation);
         return activate(name, made, block, generation);
@@ -143,30 +149,6 @@ export function createDataKeys({ management, store, clock, limits: given = {}, o
     return (await store.reserveUses(stored.tenantId, stored.id, block, limits.maxUses)) ? block : undefined;
   }
 
-  /** Undefined where another process was first: its key is the one to use. */
-  async function makeKey(
-    tenantId: string,
-    purpose: DataKeyPurpose,
-    block: number,
-    replacement: Replacement,
-    replaces: string | undefined,
-  ): Promise<StoredAndUnwrapped | undefined> {
-    const { plaintext, wrapped } = await management.createDataKey(masterOf(purpose), tenantId);
-    const now = clock.now();
-    const stored: StoredDataKey = {
-      tenantId,
-      id: dataKeyId(plaintext, { tenantId, purpose }),
-      purpose,
-      wrapped,
-      createdAt: new Date(now),
-      uses: replacement.counted ? block : 0,
-      destroyAt: replacement.destroyAt(now),
-    };
-    const dataKey = takeKey(stored.id, plaintext);
-    // Committed before its first use: what is sealed under a key that is not stored is lost.
-    return (await store.activate(stored, replaces)) === 'activated' ? { stored, dataKey } : undefined;
-  }
-
   function activate(name: string, { stored, dataKey }: StoredAndUnwrapped, usesLeft: number, generation: number): void {
     if (generationOf(stored.tenantId) === generation) active.put(name, stored, dataKey, usesLeft);
   }
@@ -176,20 +158,10 @@ export function createDataKeys({ management, store, clock, limits: given = {}, o
     if (generationOf(tenantId) === generation) unwrapped.put(tenantId, dataKey, destroyAt?.getTime() ?? Infinity);
   }
 
-  async function unwrap(stored: StoredDataKey, generation: number): Promise<DataKey> {
-    const { tenantId, id, purpose, wrapped } = stored;
-    const plaintext = await management.unwrapDataKey(masterOf(purpose), tenantId, wrapped).catch((error: unknown) => {
-      throw error instanceof DomainError ? error : brokenKey(stored, error);
-    });
-    const dataKey = takeKey(id, plaintext);
-    if (!isKeyOfRow(dataKey.key, stored)) throw brokenKey(stored);
-    keepUnwrapped({ stored, dataKey }, generation);
+  async function unwrap(stored: StoredDataKey, generation: number): Promise<DataKey | undefined> {
+    const dataKey = await source.unwrap(stored);
+    if (dataKey !== undefined) keepUnwrapped({ stored, dataKey }, generation);
     return dataKey;
-  }
-
-  function brokenKey(stored: StoredDataKey, cause?: unknown): DataKeyBroken {
-    onBroken?.(stored);
-    return new DataKeyBroken('a data key was altered, or belongs to another row', { cause });
   }
 
   async function find(tenantId: string, id: string): Promise<DataKey | undefined> {
@@ -208,9 +180,12 @@ export function createDataKeys({ management, store, clock, limits: given = {}, o
     forHashing: (tenantId, purpose) => acquire(tenantId, purpose, 0, stableKeys),
     forOpening(tenantId, keyId) {
       const warm = unwrapped.get(tenantId, keyId);
-      if (warm !== undefined) return warm;
+      if (warm !== undefined && !unwrapped.isDue(tenantId, keyId)) return warm;
       const id = idText(keyId);
-      return once(`opening/${tenantId}/${id}`, () => find(tenantId, id));
+      const name = `opening/${tenantId}/${id}`;
+      if (warm === undefined) return once(name, () => find(tenantId, id));
+      ahead(name, () => find(tenantId, id));
+      return warm;
     },
     forget(tenantId) {
       generations.set(tenantId, generationOf(tenantId) + 1);
@@ -230,8 +205,4 @@ function refuseUse(error: unknown): never {
   throw new DomainError('unavailable', 'A data key of the tenant was altered; an operator is to restore it.', {
     cause: error,
   });
-}
-
-function masterOf(purpose: DataKeyPurpose): MasterKey {
-  return purpose === 'cvc' ? 'cvc' : 'tokens';
 }
