@@ -2,6 +2,9 @@ import { sweepExpiredApplications } from '../data/applications.ts';
 import { destroyDueDataKeys } from '../data/data-keys.ts';
 import type { Database } from '../data/database.ts';
 import { sweepExpiredAnswers, sweepOrphanedAnswers } from '../data/idempotent-answer-removal.ts';
+import { sweepHeads } from '../data/log-heads.ts';
+import { raiseLogHorizon, sweepRemovedTenants } from '../data/log-horizon.ts';
+import { sweepLinks } from '../data/log-links.ts';
 import { clearUnpartitionedLogs, dropLogPartitions, makeLogPartitions } from '../data/logs.ts';
 import { dropEmptyTokenCounts, foldTokenCounts } from '../data/token-counts.ts';
 import { sweepExpiredSessions } from '../data/sessions.ts';
@@ -19,6 +22,7 @@ export interface Sweeper {
 }
 
 export interface SweeperOptions {
+  /** Of the sweeper: it works across tenants. */
   readonly database: Database;
   readonly dataKeys: DataKeys;
   readonly logger: Logger;
@@ -34,9 +38,9 @@ const LOG_HOURS_AHEAD = 48;
 
 /**
  * Removes what has expired: tokens, card verification codes and the data keys that sealed them, kept answers, sessions,
- * applications, and logs past every retention; and what was left behind, tokens by a deleted tenant and answers by an
- * application that is gone. Sums up the counts of tokens. Readers are already kept from all of it; several replicas may
- * sweep at once.
+ * applications, and logs past every retention with what they are chained by; and what was left behind, tokens by a
+ * deleted tenant and answers by an application that is gone. Sums up the counts of tokens. Readers are already kept from
+ * all of it; several replicas may sweep at once.
  */
 export function createSweeper({
   database,
@@ -58,6 +62,12 @@ export function createSweeper({
     return destroyed.length;
   }
 
+  // What is dropped before the log says so would be found missing.
+  async function pastHorizon(drop: () => Promise<number>): Promise<number> {
+    await raiseLogHorizon(database);
+    return drop();
+  }
+
   const tasks: readonly [kind: string, run: () => Promise<number>][] = [
     ['cvc', () => inBatches(clearExpiredCvcs)],
     ['data_key', destroyDataKeys],
@@ -67,8 +77,11 @@ export function createSweeper({
     ['session', () => inBatches(sweepExpiredSessions)],
     ['application', () => sweepExpiredApplications(database)],
     ['orphaned_answer', () => inBatches(sweepOrphanedAnswers)],
-    ['log_partition', () => dropLogPartitions(database)],
-    ['unpartitioned_log', () => inBatches(clearUnpartitionedLogs)],
+    ['log_partition', () => pastHorizon(() => dropLogPartitions(database))],
+    ['unpartitioned_log', () => pastHorizon(() => inBatches(clearUnpartitionedLogs))],
+    ['log_link', () => inBatches(sweepLinks)],
+    ['log_head', () => inBatches(sweepHeads)],
+    ['removed_tenant', () => sweepRemovedTenants(database)],
     ['token_count_change', () => inBatches(foldTokenCounts)],
     ['empty_token_count', () => inBatches(dropEmptyTokenCounts)],
   ];
