@@ -1,5 +1,6 @@
 import type { StoredDataKey } from '../domain/data-keys.ts';
 import type { Clock } from '../platform/clock.ts';
+import { retryAt, staleAt } from './refresh-times.ts';
 import type { Replacement } from './replacement.ts';
 import type { DataKey } from './unwrapped-keys.ts';
 
@@ -9,6 +10,7 @@ interface ActiveKey {
   readonly dataKey: DataKey;
   /** By then it is looked up again. */
   readonly until: number;
+  refreshAt: number;
   usesLeft: number;
 }
 
@@ -16,6 +18,8 @@ interface ActiveKey {
 export interface ActiveKeys {
   /** Spends `uses` of the key; undefined where there is none that may serve so many. */
   take(name: string, uses: number, replacement: Replacement): DataKey | undefined;
+  /** Whether to look the key up again ahead of time; true once, and again where that has not happened after a while. */
+  isDue(name: string): boolean;
   /** What is left of the uses that this process has reserved of this key; undefined where that is less than `uses`. */
   usesLeftOf(name: string, keyId: string, uses: number): number | undefined;
   put(name: string, stored: StoredDataKey, dataKey: DataKey, usesLeft: number): void;
@@ -34,6 +38,12 @@ export function createActiveKeys(clock: Clock, { ttlMs, size }: { ttlMs: number;
       entry.usesLeft -= uses;
       return entry.dataKey;
     },
+    isDue(name) {
+      const entry = entries.get(name);
+      if (entry === undefined || clock.now() < entry.refreshAt) return false;
+      entry.refreshAt = retryAt(clock.now(), ttlMs);
+      return true;
+    },
     usesLeftOf(name, keyId, uses) {
       const entry = entries.get(name);
       return entry !== undefined && entry.stored.id === keyId && entry.usesLeft >= uses ? entry.usesLeft : undefined;
@@ -41,7 +51,7 @@ export function createActiveKeys(clock: Clock, { ttlMs, size }: { ttlMs: number;
     put(name, stored, dataKey, usesLeft) {
       entries.delete(name);
       const until = Math.min(stored.destroyAt?.getTime() ?? Infinity, clock.now() + ttlMs);
-      entries.set(name, { stored, dataKey, until, usesLeft });
+      entries.set(name, { stored, dataKey, until, refreshAt: staleAt(clock.now(), ttlMs), usesLeft });
       if (entries.size > size) entries.delete(entries.keys().next().value!);
     },
     forget(tenantId) {

@@ -1,12 +1,11 @@
-import type { DataKeyPurpose, DataKeyStore, StoredDataKey } from '../domain/data-keys.ts';
+import type { DataKeyPurpose, StoredDataKey } from '../domain/data-keys.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { Clock } from '../platform/clock.ts';
 import { createActiveKeys } from './active-keys.ts';
 import { DataKeyBroken } from './data-key-ids.ts';
 import { createDataKeySource, type DataKeySourceOptions, type StoredAndUnwrapped } from './data-key-source.ts';
 import { agedKeys, cvcBucket, stableKeys, type Replacement } from './replacement.ts';
 import { singleFlight } from './single-flight.ts';
-import { createUnwrappedKeys, idText, takeKey, type DataKey } from './unwrapped-keys.ts';
+import { createUnwrappedKeys, idText, type DataKey } from './unwrapped-keys.ts';
 
 export type { DataKey };
 
@@ -135,9 +134,11 @@ export function createDataKeys(options: DataKeysOptions): DataKeys {
           active.usesLeftOf(name, stored.id, uses) ?? (replacement.counted ? await reserve(stored, block) : block);
         if (usesLeft !== undefined) return activate(name, { stored, dataKey }, usesLeft, generation);
       }
-      const uses = replacement.counted ? block : 0;
-      const destroyAt = replacement.destroyAt(clock.now());
-      const made = await source.make(tenantId, purpose, { uses, destroyAt, replaces: stored?.id });
+      const made = await source.make(tenantId, purpose, {
+        uses: replacement.counted ? block : 0,
+        destroyAt: (now) => replacement.destroyAt(now),
+        replaces: stored?.id,
+      });
       if (made !== undefined) {
         keepUnwrapped(made, generation);
         return activate(name, made, block, generation);
