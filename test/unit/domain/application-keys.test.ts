@@ -8,6 +8,8 @@ import {
   isSessionKey,
 } from '../../../src/domain/application-keys.ts';
 
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
 describe('application keys', () => {
   const key = generateApplicationKey('production', 'private');
 
@@ -38,6 +40,25 @@ describe('application keys', () => {
     const keys = Array.from({ length: 100 }, () => generateApplicationKey('production', 'private'));
     expect(new Set(keys)).to.have.property('size', 100);
   });
+
+  for (const [whose, make] of [
+    ['applications', () => generateApplicationKey('production', 'private')],
+    ['sessions', () => generateSessionKey('production')],
+  ] as const) {
+    it(`of ${whose} hold 256 bits, each of them by chance`, () => {
+      const count = 2_000;
+      const set = Array<number>(256).fill(0);
+      for (let index = 0; index < count; index++) {
+        const secret = [...make().slice('key_prod_pvt_'.length, -6)];
+        const value = secret.reduce((sum, character) => sum * 62n + BigInt(BASE62.indexOf(character)), 0n);
+        expect(value < 2n ** 256n).to.equal(true);
+        for (let bit = 0; bit < 256; bit++) set[bit]! += Number((value >> BigInt(bit)) & 1n);
+      }
+      // Ten standard deviations to either side of one half.
+      const most = 10 * Math.sqrt(count / 4);
+      for (const ones of set) expect(Math.abs(ones - count / 2)).to.be.below(most);
+    });
+  }
 
   it('are refused where any one character was altered', () => {
     for (let index = 'key_prod_pvt_'.length; index < key.length; index++) {

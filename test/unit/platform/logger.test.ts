@@ -117,6 +117,16 @@ describe('logger', () => {
     expect(lines.join('')).to.include('22P02').and.not.include(CANARY);
   });
 
+  for (const format of ['json', 'pretty'] as const) {
+    it(`keeps what a field holds within its line: ${format}`, () => {
+      const { logger, lines } = capture({ format });
+      const forged = 'x\r\n{"level":"info","message":"forged"}\n\u001b[2K';
+      logger.info({ value: forged, list: [forged] }, 'answered');
+      expect(lines).to.have.lengthOf(1);
+      expect(lines[0]!.slice(0, -1)).not.to.match(/[\r\n\u001b]/);
+    });
+  }
+
   it('renders a line for a person where told to', () => {
     const { logger, lines } = capture({ format: 'pretty' });
     logger.warn({ route: '/tokens', note: 'two words', error: new Error('broken') }, 'slow');
