@@ -13,6 +13,7 @@ import { sessionRoutes } from '../api/routes/sessions/index.ts';
 import { tenantRoutes } from '../api/routes/tenants/index.ts';
 import { tokenRoutes } from '../api/routes/tokens/index.ts';
 import { unservedRoutes } from '../api/routes/unserved/index.ts';
+import { tryAdvisoryLock } from '../data/advisory-lock.ts';
 import { listenForChanges } from '../data/changes.ts';
 import { createDataKeyStore } from '../data/data-keys.ts';
 import type { Database } from '../data/database.ts';
@@ -36,6 +37,7 @@ import { createCursors } from '../services/cursors.ts';
 import { createDamageReport } from '../services/damage.ts';
 import { createIdempotency } from '../services/idempotency.ts';
 import { createReactorVault } from '../services/reactors/vault.ts';
+import { CVC_KEYS_TURN, shredCvcKeys } from '../services/key-rotation/cvc-shredding.ts';
 import { sessionAccess } from '../services/sessions/access.ts';
 import { createSweeper } from '../services/sweeper.ts';
 import { type BroadReadLimits, createBroadReads } from '../services/tokens/broad-reads.ts';
@@ -205,7 +207,17 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     logger,
   });
   shutdown.push('change listener', () => listener.close());
-  const sweeper = createSweeper({ database, dataKeys, logger, metrics });
+  const sweeper = createSweeper({
+    database,
+    dataKeys,
+    shredCvcKeys: () =>
+      shredCvcKeys({
+        database,
+        management: options.keyManagement,
+        takeTurn: () => tryAdvisoryLock(options.connectionString, CVC_KEYS_TURN),
+      }),
+    ...{ logger, metrics },
+  });
   sweeper.start();
   shutdown.push('sweeper', () => sweeper.stop());
 

@@ -25,6 +25,8 @@ export interface SweeperOptions {
   /** Of the sweeper: it works across tenants. */
   readonly database: Database;
   readonly dataKeys: DataKeys;
+  /** Sees to it that no backup gives a code back whose data key is destroyed; gives how many master keys that cost. */
+  readonly shredCvcKeys: () => Promise<number>;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly intervalMs?: number;
@@ -45,6 +47,7 @@ const LOG_HOURS_AHEAD = 48;
 export function createSweeper({
   database,
   dataKeys,
+  shredCvcKeys,
   logger,
   metrics,
   intervalMs = INTERVAL_MS,
@@ -71,6 +74,7 @@ export function createSweeper({
   const tasks: readonly [kind: string, run: () => Promise<number>][] = [
     ['cvc', () => inBatches(clearExpiredCvcs)],
     ['data_key', destroyDataKeys],
+    ['cvc_master_key', shredCvcKeys],
     ['token', () => inBatches(sweepExpiredTokens)],
     ['orphaned_token', () => inBatches(sweepOrphanedTokens)],
     ['idempotent_answer', () => inBatches(sweepExpiredAnswers)],

@@ -8,18 +8,19 @@ const cellsOf = (line: string) =>
     .trim()
     .replace(/^\||\|$/g, '')
     .split('|')
-    .map((cell) => cell.trim().replace(/^`(.*)`$/, '$1'));
+    .map((cell) => cell.trim().replace(/^`([^`]*)`$/, '$1'));
 
-/** The tables of a Markdown file, each under the heading before it. Cells are plain text, or code as a whole. */
-export async function readTables(file: URL): Promise<ReadonlyMap<string, readonly TableRow[]>> {
+/** The tables of a Markdown text, each under the heading before it. Cells are plain text, or code as a whole. */
+export function parseTables(text: string): ReadonlyMap<string, readonly TableRow[]> {
   const tables = new Map<string, TableRow[]>();
   let heading = '';
   let columns: string[] | undefined;
-  for (const line of (await readFile(file, 'utf8')).split('\n')) {
+  for (const line of text.split('\n')) {
     if (line.startsWith('#')) heading = line.replace(/^#+\s*/, '');
     if (!line.startsWith('|')) {
       columns = undefined;
     } else if (columns === undefined) {
+      if (tables.has(heading)) throw new Error(`two tables stand under one heading: ${heading}`);
       columns = cellsOf(line);
       tables.set(heading, []);
     } else if (!/^[|\s:-]+$/.test(line)) {
@@ -29,4 +30,9 @@ export async function readTables(file: URL): Promise<ReadonlyMap<string, readonl
     }
   }
   return tables;
+}
+
+/** The tables of a Markdown file. */
+export async function readTables(file: URL): Promise<ReadonlyMap<string, readonly TableRow[]>> {
+  return parseTables(await readFile(file, 'utf8'));
 }

@@ -4,6 +4,9 @@ import { findLivingCvcKeys, type LivingCvcKeys } from '../../data/wrapped-keys.t
 import { cvcBucketSeconds } from '../../keys/replacement.ts';
 import type { KeyRotationParts } from './parts.ts';
 
+/** The name of the turn to do so, which is another than that to change other keys: a long rewrap delays nothing here. */
+export const CVC_KEYS_TURN = 'keys of codes';
+
 interface CvcKeys {
   readonly record: MasterKeyRecord;
   readonly living: LivingCvcKeys;

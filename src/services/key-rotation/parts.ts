@@ -3,6 +3,9 @@ import type { Database } from '../../data/database.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { KeyManagement } from '../../keys/key-management.ts';
 
+/** The name of the turn to change keys. */
+export const KEYS_TURN = 'keys';
+
 /** What changes of keys work on. */
 export interface KeyRotationParts {
   /** Sees the rows of every tenant. */

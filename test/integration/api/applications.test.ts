@@ -233,6 +233,7 @@ describe('applications over the API', () => {
     await createSweeper({
       ...{ database: vault.database, logger: silentLogger, metrics: createMetrics() },
       dataKeys: { forget: () => undefined } as never,
+      shredCvcKeys: async () => 0,
     }).sweep();
     const { body } = await contract.request('GET', `/logs?entity_id=${id}&entity_type=application`, {
       key: manager.key,

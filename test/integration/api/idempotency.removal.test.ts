@@ -73,6 +73,7 @@ describe('answers kept for idempotency keys go', () => {
     await createSweeper({
       ...{ database: vault.database, logger: silentLogger, metrics: createMetrics() },
       dataKeys: { forget: () => undefined } as never,
+      shredCvcKeys: async () => 0,
     }).sweep();
     expect(await kept(application)).to.equal(0);
   });
