@@ -8,7 +8,7 @@ const API_TESTS = fileURLToPath(new URL('../integration/api/', import.meta.url))
 
 /** What the document has and no exchange of a whole run shows: why it cannot be shown for each operation. */
 const UNSHOWN: readonly (readonly [what: RegExp, why: string])[] = [
-  [/^\w+ 500$/, 'a fault that nobody foresaw: shown once, by a row that was tampered with'],
+  [/^\w+ 500$/, 'a fault that nobody foresaw, so that none can be shown'],
   [/^\w+ 503$/, 'what is away is away for all operations: shown for some, with Postgres held up'],
   [/^get(Document|Page) 429$/, 'an address is counted before its path is looked at: shown for paths of tokens'],
   [/^(Token\.enrichments|CardEnrichments\b.*)$/, 'of detokenized tokens, in an answer of the shape of its request'],

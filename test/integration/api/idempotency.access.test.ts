@@ -120,6 +120,7 @@ describe('who gets an answer again under an idempotency key', () => {
     const application = await vault.application();
     const keys = [randomUUID(), randomUUID()];
     for (const key of keys) await send(application, '/tokens', key, CARD);
+    const before = (await stored()).length;
     await vault.database.run(
       {
         text: `
@@ -128,7 +129,12 @@ describe('who gets an answer again under an idempotency key', () => {
       },
       [application.id],
     );
-    expect((await send(application, '/tokens', keys[0]!, CARD)).status).to.equal(500);
+    for (const key of keys) {
+      const { status, body } = await send(application, '/tokens', key, CARD);
+      expect(status).to.equal(409);
+      expect(body.detail).to.match(/succeeded; the answer that was kept of it is damaged/);
+    }
+    expect(await stored()).to.have.length(before);
   });
 
   it('is told no plaintext of a token that is gone: an update that shows it is not kept, a masked one is', async () => {

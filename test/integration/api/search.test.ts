@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { eventually } from '../../support/eventually.ts';
 import { type Contract, readContract } from '../../support/openapi.ts';
 import { type Answer, startTestVault, type TestApplication, type TestVault } from '../../support/vault.ts';
 
@@ -105,17 +106,14 @@ describe('searching tokens', () => {
     });
 
     it('finds times of creation, both ends included', async () => {
-      const ids = [await create(), await create(), await create()];
+      const ids: string[] = [];
       const times: string[] = [];
-      for (const id of ids) {
-        await vault.database.run(
-          {
-            text: `update tokens set created_at = date_trunc('second', now()) - make_interval(secs => $2)
-            where token_id = $1`,
-          },
-          [id, 10 - times.length],
-        );
-        times.push((await vault.request('GET', `/tokens/${id}`, { key: application.key })).body.created_at as string);
+      while (ids.length < 3) {
+        const id = await create();
+        const { body } = await vault.request('GET', `/tokens/${id}`, { key: application.key });
+        ids.push(id);
+        times.push(body.created_at as string);
+        await eventually(() => expect(Date.now()).to.be.above(Date.parse(body.created_at as string)));
       }
       const [first, second, third] = ids;
       expect(await found(`created_at:[${times[0]} TO ${times[1]}]`)).to.deep.equal([second, first]);

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type Claim, claimSlot, releaseSlot, storeAnswer } from '../../../src/data/idempotent-answers.ts';
+import { SEALED_FORMAT } from '../../../src/domain/sealed-format.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { newSlot } from '../../support/rows.ts';
 
@@ -29,7 +30,9 @@ describe('the table of idempotent answers', () => {
     const first = newClaim();
     expect(await claim(first)).to.equal('claimed');
     expect(await store(first)).to.equal(true);
-    expect(await claim(newClaim(first))).to.deep.equal({ answer: ANSWER });
+    expect(await claim(newClaim(first))).to.deep.equal({
+      ...{ answer: ANSWER, sealedFormat: SEALED_FORMAT, claim: first.claim },
+    });
   });
 
   it('has slots of their own for every tenant, owner and key', async () => {

@@ -11,6 +11,7 @@ import {
   type ReactorRow,
   upsertReactor,
 } from '../../../src/data/reactors.ts';
+import { SEALED_FORMAT } from '../../../src/domain/sealed-format.ts';
 import type { LogOperation } from '../../../src/domain/logs.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { newLog, newReactor, storedTenant } from '../../support/rows.ts';
@@ -39,7 +40,7 @@ describe('reactors in Postgres', () => {
 
   it('come back as they were stored, and among those of all tenants', async () => {
     const reactor = await insert({ applicationId: randomUUID(), memoryBytes: 8 * 2 ** 30 });
-    const stored = { ...reactor, modifiedBy: null, modifiedAt: null };
+    const stored = { ...reactor, sealedFormat: SEALED_FORMAT, modifiedBy: null, modifiedAt: null };
     expect(await getReactor(test.database, tenantId, reactor.id)).to.deep.equal(stored);
     expect(await getReactor(test.database, randomUUID(), reactor.id)).to.equal(undefined);
     expect(await listAllReactors(test.database)).to.deep.include(stored);
@@ -80,7 +81,7 @@ describe('reactors in Postgres', () => {
     };
     const read = { revision: 'one', modifiedAt: null };
     const replaced = await replaceReactor(test.database, change, log(reactor.id, 'update'), read);
-    expect(replaced).to.deep.equal({ ...reactor, ...change });
+    expect(replaced).to.deep.equal({ ...reactor, ...change, sealedFormat: SEALED_FORMAT });
     expect(await replaceReactor(test.database, change, log(reactor.id, 'update'), read)).to.equal(undefined);
     expect(await replaceReactor(test.database, change, log(reactor.id, 'update'))).not.to.equal(undefined);
     expect(await operations()).to.deep.equal(['update', 'update', 'create']);

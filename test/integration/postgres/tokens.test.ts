@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { listLogs } from '../../../src/data/logs.ts';
 import { insertToken, insertTokens } from '../../../src/data/token-inserts.ts';
 import { deleteToken, findToken, findTokens, updateToken, type TokenChange } from '../../../src/data/tokens.ts';
+import { SEALED_FORMAT } from '../../../src/domain/sealed-format.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { EARLIER, LATER, newLog, newToken } from '../../support/rows.ts';
 
@@ -46,7 +47,10 @@ describe('tokens in Postgres', () => {
     const { searchHashes: _hashes, cvc, ...stored } = token;
     expect(await findToken(test.database, tenantId, token.id)).to.deep.equal({
       ...stored,
+      sealedFormat: SEALED_FORMAT,
       cvc: cvc!.sealed,
+      cvcExpiresAt: cvc!.expiresAt,
+      cvcFormat: SEALED_FORMAT,
       modifiedBy: null,
       modifiedAt: null,
       version: 1,
