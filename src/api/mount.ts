@@ -5,6 +5,7 @@ import { DomainError, ViolationCollector } from '../domain/errors.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { guardJson } from '../domain/json-guard.ts';
 import type { Idempotency } from '../services/idempotency.ts';
+import { withinTenant } from '../services/tenant-scope.ts';
 import { type Answer, renderAnswer, sendAnswer } from './answer.ts';
 import { deprecationHeaders } from './deprecation.ts';
 import { departureOf } from './departure.ts';
@@ -134,15 +135,15 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     const readBody = await outcomeOf(
       route.body ? readJsonBody(ctx, route.body.contentType, violations, bodyNames) : Promise.resolve(undefined),
     );
-    const answer = await answerOnce(ctx, route, caller, options, async () => {
+    const act = async (): Promise<Answer> => {
       const body = readBody();
       violations.collect(() => checkBody?.(body));
       violations.throwIfAny();
       const { traceId } = ctx.state;
       const signal = departureOf(ctx.res);
       return renderAnswer(await route.handle({ caller, params, query, rawQuery, body, traceId, signal }), filters);
-    });
-    sendAnswer(ctx, answer);
+    };
+    sendAnswer(ctx, await withinTenant(caller.tenantId, () => answerOnce(ctx, route, caller, options, act)));
   });
 }
 

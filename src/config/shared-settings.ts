@@ -43,6 +43,21 @@ export const optionalDatabaseUrl: Setting<string | undefined> = {
   fallback: { value: undefined },
 };
 
+/** May hold a password, as may the next. */
+export const maintenanceDatabaseUrl: Setting<string | undefined> = {
+  ...databaseUrlTexts,
+  flag: 'maintenance-database-url',
+  description: 'the same database, as a user in tokenkeep_sweeper; else the user of --database-url sweeps',
+  fallback: { value: undefined },
+};
+
+export const migrationDatabaseUrl: Setting<string | undefined> = {
+  ...databaseUrlTexts,
+  flag: 'migration-database-url',
+  description: 'the same database, as the owner of its tables; else the user of --database-url migrates',
+  fallback: { value: undefined },
+};
+
 export const requiredDatabaseUrl: Setting<string> = {
   ...databaseUrlTexts,
   description: 'the Postgres whose schema is brought up to date',

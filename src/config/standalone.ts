@@ -1,7 +1,14 @@
 import { rateLimitSettings, type RateLimitConfig } from './rate-limit-settings.ts';
 import type { SettingsReader } from './read-settings.ts';
 import { settingName } from './setting.ts';
-import { dataDir, logFormat, logLevel, optionalDatabaseUrl } from './shared-settings.ts';
+import {
+  dataDir,
+  logFormat,
+  logLevel,
+  maintenanceDatabaseUrl,
+  migrationDatabaseUrl,
+  optionalDatabaseUrl,
+} from './shared-settings.ts';
 import type { LogConfig } from './shared-settings.ts';
 import { vaultFaults, vaultSettings, type VaultConfig } from './vault-settings.ts';
 import { parseExistingFolder, parseHeaderPrefixes, parseHost, parseOrigins, parsePort } from './values.ts';
@@ -20,6 +27,10 @@ export interface StandaloneConfig extends LogConfig, RateLimitConfig, VaultConfi
   readonly manifests: string | undefined;
   /** The embedded Postgres is used where it is undefined. May hold a password. */
   readonly databaseUrl: string | undefined;
+  /** For work across tenants; that of the API where it is undefined. May hold a password. */
+  readonly maintenanceDatabaseUrl: string | undefined;
+  /** Of the owner, for migrations; that of the API where it is undefined. May hold a password. */
+  readonly migrationDatabaseUrl: string | undefined;
   /** Of the program's headers (`<prefix>-API-KEY`), the preferred one first. Upper case, at least one. */
   readonly headerPrefixes: readonly string[];
   /** Whose pages may call the API: origins as browsers send them, or `*` alone. Nobody's where it is empty. */
@@ -65,6 +76,8 @@ export const standaloneSettings: SettingsReader<StandaloneConfig> = {
       parse: parseExistingFolder,
     },
     databaseUrl: optionalDatabaseUrl,
+    maintenanceDatabaseUrl,
+    migrationDatabaseUrl,
     headerPrefixes: {
       flag: 'header-prefixes',
       placeholder: 'LIST',
@@ -84,8 +97,20 @@ export const standaloneSettings: SettingsReader<StandaloneConfig> = {
     logLevel,
     logFormat,
   },
-  crossCheck: (config) => [...portFaults(config), ...vaultFaults(config)],
+  crossCheck: (config) => [...portFaults(config), ...databaseFaults(config), ...vaultFaults(config)],
 };
+
+/** Users of a database that was not named are nobody's. */
+function databaseFaults({ databaseUrl, ...users }: Partial<StandaloneConfig>): string[] {
+  if (databaseUrl !== undefined) return [];
+  const given = {
+    'maintenance-database-url': users.maintenanceDatabaseUrl,
+    'migration-database-url': users.migrationDatabaseUrl,
+  };
+  return Object.entries(given).flatMap(([flag, url]) =>
+    url === undefined ? [] : [`${settingName(flag)}: needs --database-url`],
+  );
+}
 
 function portFaults({ port, internalPort, metricsPort }: Partial<StandaloneConfig>): string[] {
   return [

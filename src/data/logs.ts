@@ -98,13 +98,8 @@ export function makeLogPartitions(queryable: Queryable, hoursAhead: number): Pro
   return runForCount(queryable, MAKE_PARTITIONS, [hoursAhead]);
 }
 
-// What no tenant's retention reaches back to.
-const OLDEST = `
-  now() - make_interval(secs => (
-    select coalesce(max((quotas ->> 'logRetentionSeconds')::float8), 0) from tenants
-  ))`;
-
-const DROP_PARTITION: Statement = { text: `select drop_log_partitions(${OLDEST}) as count` };
+// Only the owner may delete entries: its functions do, and decide themselves what no tenant's retention reaches back to.
+const DROP_PARTITION: Statement = { text: 'select drop_expired_log_partition() as count' };
 
 /**
  * Drops the partitions that are past the log retention of every tenant, each by itself; gives how many. Throws
@@ -116,16 +111,7 @@ export async function dropLogPartitions(queryable: Queryable): Promise<number> {
   }
 }
 
-const CLEAR_UNPARTITIONED: Statement = {
-  text: `
-    with removed as (
-      delete from logs_default where ctid = any (array(
-        select ctid from logs_default where created_at < ${OLDEST} order by created_at limit $1 for update skip locked
-      ))
-      returning log_id
-    )
-    select count(*)::integer as count from removed`,
-};
+const CLEAR_UNPARTITIONED: Statement = { text: 'select clear_unpartitioned_logs($1) as count' };
 
 /** Removes at most `limit` entries past every retention from hours that have no partition; gives how many. */
 export function clearUnpartitionedLogs(queryable: Queryable, limit: number): Promise<number> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Logger } from '../platform/logger.ts';
 import type { Database, Queryable, Statement } from './database.ts';
+import { ensureGroupRoles } from './group-roles.ts';
 
 /** The schema in the database and the one that this program knows do not go together. The message says what to do. */
 export class SchemaMismatch extends Error {
@@ -66,18 +67,24 @@ const RECORD: Statement = {
 
 /**
  * Applies the migrations that are missing, all or none. Throws a SchemaMismatch where an applied one differs from what
- * this program knows, or is unknown to it and breaking.
+ * this program knows, or is unknown to it and breaking; GroupRolesMissing where the group roles that migrations grant to
+ * are not there and cannot be made. Where nothing is missing, any user that may read the schema's version will do.
  */
 export async function migrate(
   database: Database,
   { logger, migrations }: { logger: Logger; migrations?: readonly Migration[] },
 ): Promise<void> {
   const known = migrations ?? (await readMigrations());
+  if (pendingMigrations(known, await appliedMigrations(database)).length === 0) {
+    logger.info({}, 'Schema found up to date');
+    return;
+  }
   await database.transaction(async (transaction) => {
     await transaction.run({ text: `set local lock_timeout = '60s'` });
     await transaction.run({ text: `set local statement_timeout = 0` });
     await transaction.run(LOCK);
     await transaction.run(CREATE_TABLE);
+    await ensureGroupRoles(transaction);
     const pending = pendingMigrations(known, await transaction.run<AppliedMigration>(APPLIED));
     for (const migration of pending) {
       await transaction.run({ text: migration.sql, unbounded: true });
@@ -85,17 +92,19 @@ export async function migrate(
       await transaction.run(RECORD, [number, name, checksum, breaking]);
       logger.info({ number, name }, 'Migration applied');
     }
-    if (pending.length === 0) logger.info({}, 'Schema found up to date');
   });
 }
 
 const EXISTS: Statement = { text: `select to_regclass('schema_migrations') is not null as "exists"` };
 
+async function appliedMigrations(queryable: Queryable): Promise<AppliedMigration[]> {
+  const [row] = await queryable.run<{ exists: boolean }>(EXISTS);
+  return row!.exists ? queryable.run<AppliedMigration>(APPLIED) : [];
+}
+
 /** Throws a SchemaMismatch where the database is not at the schema of this program. Changes nothing. */
 export async function assertMigrated(queryable: Queryable): Promise<void> {
-  const [row] = await queryable.run<{ exists: boolean }>(EXISTS);
-  const applied = row!.exists ? await queryable.run<AppliedMigration>(APPLIED) : [];
-  const pending = pendingMigrations(await readMigrations(), applied);
+  const pending = pendingMigrations(await readMigrations(), await appliedMigrations(queryable));
   if (pending.length === 0) return;
   throw new SchemaMismatch(
     `the database is behind this version by ${pending.length} migrations: start the vault with this version, or run ` +

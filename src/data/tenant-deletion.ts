@@ -14,15 +14,8 @@ const DELETE_TOKENS: Statement = {
     select count(*)::integer as count from deleted`,
 };
 
-const DELETE_LOGS: Statement = {
-  text: `
-    with some_logs as (select created_at, log_id from logs where tenant_id = $1 limit $2), deleted as (
-      delete from logs l using some_logs s
-      where l.tenant_id = $1 and l.created_at = s.created_at and l.log_id = s.log_id
-      returning l.log_id
-    )
-    select count(*)::integer as count from deleted`,
-};
+// A function of the owner's, who alone may delete entries: those of a tenant that there is not any more.
+const DELETE_LOGS: Statement = { text: 'select remove_logs_of_deleted_tenant($1, $2) as count' };
 
 const DELETE_ANSWERS: Statement = {
   text: `
@@ -34,18 +27,23 @@ const DELETE_ANSWERS: Statement = {
     select count(*)::integer as count from deleted`,
 };
 
+async function deleteInBatches(queryable: Queryable, statement: Statement, id: string, size: number): Promise<void> {
+  while ((await runForCount(queryable, statement, [id, size])) === size);
+}
+
 /**
- * Deletes everything of a tenant, large tables in batches; false where there was no such tenant. After a crash between
- * two batches a second call finishes the work. The counts of its tokens add up to nothing then, and go with the next
- * sweep: to remove them here would race with one that is adding them up.
+ * Deletes everything of the tenant in scope, large tables in batches, and by the sweeper its log; false where there was
+ * no such tenant. After a crash between two batches a second call finishes the work. The counts of its tokens add up to
+ * nothing then, and go with the next sweep: to remove them here would race with one that is adding them up.
  */
-export async function deleteTenant(queryable: Queryable, id: string, batchSize = 5_000): Promise<boolean> {
-  const deleted = await queryable.run(DELETE_TENANT, [id]);
-  for (const statement of [DELETE_TOKENS, DELETE_ANSWERS, DELETE_LOGS]) {
-    let count = batchSize;
-    while (count === batchSize) {
-      count = await runForCount(queryable, statement, [id, batchSize]);
-    }
-  }
+export async function deleteTenant(
+  { database, maintenance }: { readonly database: Queryable; readonly maintenance: Queryable },
+  id: string,
+  batchSize = 5_000,
+): Promise<boolean> {
+  const deleted = await database.run(DELETE_TENANT, [id]);
+  await deleteInBatches(database, DELETE_TOKENS, id, batchSize);
+  await deleteInBatches(database, DELETE_ANSWERS, id, batchSize);
+  await deleteInBatches(maintenance, DELETE_LOGS, id, batchSize);
   return deleted.length > 0;
 }

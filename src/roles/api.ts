@@ -15,12 +15,14 @@ import { tokenRoutes } from '../api/routes/tokens/index.ts';
 import { unservedRoutes } from '../api/routes/unserved/index.ts';
 import { tryAdvisoryLock } from '../data/advisory-lock.ts';
 import { listenForChanges } from '../data/changes.ts';
+import { sampleDataKeys } from '../data/data-key-samples.ts';
 import { createDataKeyStore } from '../data/data-keys.ts';
 import type { Database } from '../data/database.ts';
 import { findKeyAccess } from '../data/key-access.ts';
 import { insertLogs } from '../data/logs.ts';
-import { createDataKeys } from '../keys/data-keys.ts';
+import { createDataKeys, DEFAULT_DATA_KEY_LIMITS, type DataKeyLimits } from '../keys/data-keys.ts';
 import type { KeyManagement } from '../keys/key-management.ts';
+import { watchKeyManagement } from '../keys/key-watch.ts';
 import { createKeyedHasher } from '../keys/keyed-hashes.ts';
 import { createSealer } from '../keys/sealing.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -30,6 +32,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { ShutdownStack } from '../platform/shutdown.ts';
 import { createReactorClient } from '../reactors/client.ts';
+import { createAuditChain } from '../services/audit-chain/audit-chain.ts';
 import { createAudit } from '../services/audit.ts';
 import { createAuthentication, type AccessRecord } from '../services/authentication.ts';
 import { createChangeFeed } from '../services/change-feed.ts';
@@ -47,10 +50,16 @@ import { createUpdateTurns } from '../services/update-turns.ts';
 import { startRateLimiter } from './rate-limiter.ts';
 
 export interface ApiOptions {
+  /** Of the API: confined to the tenant in scope. */
   readonly database: Database;
+  /** Of the sweeper: for work across tenants. */
+  readonly maintenance: Database;
   /** For the connection that listens to changes; may hold a password. */
   readonly connectionString: string;
+  /** Need not answer yet: the API is not ready until it does. */
   readonly keyManagement: KeyManagement;
+  /** What of the bounds of data keys is not as it always is. */
+  readonly dataKeyLimits?: Partial<DataKeyLimits> | undefined;
   readonly host: string;
   readonly port: number;
   /** Who reaches it and holds the token may read every reactor's code: never wider than the control plane needs. */
@@ -107,15 +116,27 @@ function listenerOf(app: Koa): RequestListener {
 
 /** Builds the data plane over a migrated database, and listens. */
 export async function startApi(options: ApiOptions): Promise<Api> {
-  const { database, clock, logger, metrics, shutdown, headerPrefixes } = options;
+  const { database, maintenance, clock, logger, metrics, shutdown, headerPrefixes } = options;
   const reportDamage = createDamageReport({ metrics, logger });
-  const dataKeys = createDataKeys({
+  const dataKeyLimits = { ...DEFAULT_DATA_KEY_LIMITS, ...options.dataKeyLimits };
+  const keyWatch = watchKeyManagement({
     management: options.keyManagement,
+    samples: () => sampleDataKeys(maintenance),
+    cacheTtlMs: dataKeyLimits.cacheTtlMs,
+    ...{ clock, logger, metrics },
+  });
+  keyWatch.start();
+  shutdown.push('key management watch', () => keyWatch.stop());
+  const dataKeys = createDataKeys({
+    management: keyWatch.management,
     store: createDataKeyStore(database),
     clock,
+    limits: dataKeyLimits,
     onBroken: ({ tenantId, id }) => reportDamage({ tenantId, table: 'data_keys', rowId: id, column: 'wrapped' }),
   });
   shutdown.push('data keys', () => dataKeys.close());
+  const auditChain = createAuditChain({ database: maintenance, keyManagement: options.keyManagement, logger, metrics });
+  shutdown.push('audit chain', () => auditChain.stop());
   const sealer = createSealer(dataKeys, { onBroken: reportDamage });
   const hasher = createKeyedHasher(dataKeys);
   const audit = createAudit((entries) => insertLogs(database, entries));
@@ -132,6 +153,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   const health = createHealth();
   let ready = false;
   health.addCheck('postgres', () => database.ping());
+  health.addCheck('key-management', keyWatch.check);
   health.addCheck('startup', async () => {
     if (!ready) throw new Error('still starting');
   });
@@ -186,7 +208,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   });
   const internalApp = createInternalApp({
     token: options.internalToken,
-    declared: { ...applications, ...reactors, dataKeys },
+    declared: { ...applications, ...reactors, maintenance, dataKeys },
     changes,
     logger,
   });
@@ -208,17 +230,18 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   });
   shutdown.push('change listener', () => listener.close());
   const sweeper = createSweeper({
-    database,
+    database: maintenance,
     dataKeys,
     shredCvcKeys: () =>
       shredCvcKeys({
-        database,
+        database: maintenance,
         management: options.keyManagement,
         takeTurn: () => tryAdvisoryLock(options.connectionString, CVC_KEYS_TURN),
       }),
     ...{ logger, metrics },
   });
   sweeper.start();
+  auditChain.start();
   shutdown.push('sweeper', () => sweeper.stop());
 
   const internal = await startHttpServer({

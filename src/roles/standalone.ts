@@ -3,12 +3,6 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StandaloneConfig } from '../config/standalone.ts';
-import { createDatabase, type Database } from '../data/database.ts';
-import { hasDataKeys } from '../data/data-keys.ts';
-import { assertDurable } from '../data/durability.ts';
-import { startEmbeddedPostgres } from '../data/embedded/postgres.ts';
-import { migrate } from '../data/migrate.ts';
-import { openKeyring } from '../keys/keyring.ts';
 import { createOperator } from '../operator/operator.ts';
 import { createProcessRuntime } from '../operator/runtimes/process.ts';
 import { createFolderSource } from '../operator/sources/folder.ts';
@@ -19,7 +13,9 @@ import { createMetrics } from '../platform/metrics.ts';
 import { startMetricsServer } from '../platform/metrics-server.ts';
 import { createShutdownStack, type ShutdownStack } from '../platform/shutdown.ts';
 import { startApi, urlOf } from './api.ts';
+import { openDatabases } from './databases.ts';
 import { declaredReactorsStarted } from './declared-reactors.ts';
+import { openKeyManagement } from './key-management.ts';
 import { banner } from './standalone-banner.ts';
 
 export interface StandaloneIo {
@@ -48,25 +44,6 @@ async function readVersion(): Promise<string> {
   return (JSON.parse(manifest) as { version: string }).version;
 }
 
-async function connect(
-  config: StandaloneConfig,
-  { logger, shutdown, fail }: { logger: Logger; shutdown: ShutdownStack; fail: (error: Error) => void },
-): Promise<{ database: Database; connectionString: string }> {
-  let connectionString = config.databaseUrl;
-  if (connectionString === undefined) {
-    const { dataDir } = config;
-    const onExit = () => fail(new Error(`Postgres ended unexpectedly; its log is ${join(dataDir, 'postgres.log')}`));
-    const postgres = await startEmbeddedPostgres({ dataDir, logger, onExit });
-    shutdown.push('Postgres', () => postgres.stop());
-    ({ connectionString } = postgres);
-  }
-  const database = createDatabase({ connectionString, logger, poolSize: 20 });
-  shutdown.push('database pool', () => database.close());
-  await assertDurable(database);
-  await migrate(database, { logger });
-  return { database, connectionString };
-}
-
 /**
  * Order matters twice: each part finds what it needs started, and is stopped before that. Reactors are stopped after
  * the API, whose last requests may still run in them.
@@ -80,10 +57,11 @@ async function start(
   await mkdir(dataDir, { recursive: true, mode: DATA_FOLDER_MODE });
   const lock = await lockFolder(dataDir, '--data-dir');
   shutdown.push('data folder', () => lock.release());
-  const { database, connectionString } = await connect(config, { logger, shutdown, fail });
-  const keyManagement = await openKeyring(join(dataDir, 'keyring.json'), { isNeeded: () => hasDataKeys(database) });
+  const { database, maintenance, connectionString } = await openDatabases(config, { logger, shutdown, fail });
 
   const metrics = createMetrics();
+  const keyManagement = await openKeyManagement(config, { database: maintenance, logger, metrics });
+  shutdown.push('key management', () => keyManagement.close());
   const metricsServer = await startMetricsServer({ host, port: config.metricsPort, registry: metrics.registry });
   shutdown.push('metrics', () => metricsServer.close(0));
   const runtime = createProcessRuntime({ command: [MAIN, 'reactor'] });
@@ -92,7 +70,17 @@ async function start(
   const { port, internalPort, headerPrefixes, corsOrigins, redisUrl, trustedProxies, ipRateLimits } = config;
   const internalToken = randomBytes(32).toString('base64url');
   const api = await startApi({
-    ...{ database, connectionString, keyManagement, host, port, internalPort, internalToken, headerPrefixes },
+    ...{
+      database,
+      maintenance,
+      connectionString,
+      keyManagement,
+      host,
+      port,
+      internalPort,
+      internalToken,
+      headerPrefixes,
+    },
     ...{ corsOrigins, redisUrl, trustedProxies, ipRateLimits },
     // Its only caller is the operator in this very process.
     internalHost: LOOPBACK,

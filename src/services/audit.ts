@@ -4,7 +4,7 @@ import type { LogEntry } from '../domain/logs.ts';
 /** The audit log as reads and uses write it. Changes write their entries in their own statements. */
 export interface Audit {
   /**
-   * Resolves once the entries are committed; what they speak of must not leave before. Throws 'unavailable' where the
+   * Resolves once the entries, all of one tenant, are committed; what they speak of must not leave before. Throws 'unavailable' where the
    * log cannot be written.
    */
   record(entries: readonly LogEntry[]): Promise<void>;
@@ -18,24 +18,25 @@ interface Waiting {
   settle: PromiseWithResolvers<void>;
 }
 
+function takeBatch(waiting: Waiting[]): Waiting[] {
+  let count = 0;
+  const end = waiting.findIndex((request) => (count += request.entries.length) > BATCH);
+  return waiting.splice(0, end === -1 ? waiting.length : Math.max(end, 1));
+}
+
 /**
- * Commits in groups: entries that come while a statement is under way share the next one, so that concurrent reads
- * cost one insert, and a lone read waits for nobody.
+ * Commits in groups: entries of a tenant that come while a statement of its is under way share the next one, so that
+ * concurrent reads cost one insert, and a lone read waits for nobody. Those of several tenants never share one, for the
+ * database takes from whoever works for a tenant nothing of another.
  */
 export function createAudit(insert: (entries: readonly LogEntry[]) => Promise<void>): Audit {
-  const waiting: Waiting[] = [];
-  let flushing = false;
+  /** By tenant; those of which a statement is under way. */
+  const queues = new Map<string, Waiting[]>();
 
-  function takeBatch(): Waiting[] {
-    let count = 0;
-    const end = waiting.findIndex((request) => (count += request.entries.length) > BATCH);
-    return waiting.splice(0, end === -1 ? waiting.length : Math.max(end, 1));
-  }
-
-  async function flush(): Promise<void> {
-    flushing = true;
+  async function flush(tenantId: string, waiting: Waiting[]): Promise<void> {
+    queues.set(tenantId, waiting);
     while (waiting.length > 0) {
-      const batch = takeBatch();
+      const batch = takeBatch(waiting);
       try {
         await insert(batch.flatMap((request) => request.entries));
         for (const { settle } of batch) settle.resolve();
@@ -47,15 +48,17 @@ export function createAudit(insert: (entries: readonly LogEntry[]) => Promise<vo
         }
       }
     }
-    flushing = false;
+    queues.delete(tenantId);
   }
 
   return {
     async record(entries) {
-      if (entries.length === 0) return;
+      const [first] = entries;
+      if (first === undefined) return;
       const settle = Promise.withResolvers<void>();
-      waiting.push({ entries, settle });
-      if (!flushing) void flush();
+      const queue = queues.get(first.tenantId);
+      if (queue === undefined) void flush(first.tenantId, [{ entries, settle }]);
+      else queue.push({ entries, settle });
       await settle.promise;
     },
   };

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { createDatabase, type Database } from '../../src/data/database.ts';
 import { startEmbeddedPostgres } from '../../src/data/embedded/postgres.ts';
+import { API_ROLE, type GroupRole, putLogin, SWEEPER_ROLE } from '../../src/data/group-roles.ts';
 import { migrate } from '../../src/data/migrate.ts';
 import { silentLogger } from '../../src/platform/logger.ts';
 
 const ADDRESS = 'TOKENKEEP_TEST_POSTGRES';
 const TEMPLATE = 'TOKENKEEP_TEST_TEMPLATE';
+/** Of the users that are members of the group roles. */
+const PASSWORD = 'TOKENKEEP_TEST_PASSWORD';
 
 let stop: (() => Promise<void>) | undefined;
 
@@ -28,14 +31,21 @@ export async function startTestPostgres(): Promise<void> {
       : await startEmbeddedPostgres({ dataDir: folder, logger: silentLogger, syncInitdb: false });
   process.env[ADDRESS] = server?.connectionString ?? external;
   process.env[TEMPLATE] = `tokenkeep_template_${randomBytes(6).toString('hex')}`;
+  process.env[PASSWORD] = randomBytes(16).toString('hex');
   stop = async () => {
-    if (server === undefined) await administer(`drop database if exists ${template()} with (force)`);
+    if (server === undefined) {
+      await administer(`drop database if exists ${template()} with (force)`);
+      for (const role of [API_ROLE, SWEEPER_ROLE] as const) await administer(`drop role if exists ${loginOf(role)}`);
+    }
     await server?.stop();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   };
   await administer(`create database ${template()}`);
   const database = createDatabase({ connectionString: urlOf(template()), logger: silentLogger });
   await migrate(database, { logger: silentLogger });
+  for (const group of [API_ROLE, SWEEPER_ROLE] as const) {
+    await putLogin(database, { name: loginOf(group), password: process.env[PASSWORD], group });
+  }
   await database.close();
 }
 
@@ -46,9 +56,16 @@ export async function stopTestPostgres(): Promise<void> {
 
 /** A database of a test's own, with the whole schema. */
 export interface TestDatabase {
+  /** As the owner, whom no policy holds. */
   readonly connectionString: string;
   readonly database: Database;
-  /** Closes the pool and drops the database. */
+  /** As the API: confined to the tenant in scope. */
+  readonly apiConnectionString: string;
+  readonly api: Database;
+  /** As the sweeper. */
+  readonly sweeperConnectionString: string;
+  readonly maintenance: Database;
+  /** Closes the pools and drops the database. */
   dispose(): Promise<void>;
 }
 
@@ -66,12 +83,16 @@ async function createFrom(source: string): Promise<TestDatabase> {
   // A copy of the files, without a checkpoint of the whole server before and after each one.
   await administer(`create database ${name} template ${source} strategy wal_log`);
   const connectionString = urlOf(name);
-  const database = createDatabase({ connectionString, logger: silentLogger });
+  const apiConnectionString = urlOf(name, API_ROLE);
+  const sweeperConnectionString = urlOf(name, SWEEPER_ROLE);
+  const logger = silentLogger;
+  const database = createDatabase({ connectionString, logger });
+  const api = createDatabase({ connectionString: apiConnectionString, tenantScoped: true, logger });
+  const maintenance = createDatabase({ connectionString: sweeperConnectionString, poolSize: 4, logger });
   return {
-    connectionString,
-    database,
+    ...{ connectionString, database, apiConnectionString, api, sweeperConnectionString, maintenance },
     async dispose() {
-      await database.close();
+      await Promise.all([database, api, maintenance].map((pool) => pool.close()));
       await administer(`drop database ${name} with (force)`);
     },
   };
@@ -81,11 +102,20 @@ function template(): string {
   return process.env[TEMPLATE]!;
 }
 
-function urlOf(databaseName: string): string {
+/** Users belong to the whole server: those of another run beside this one are others. */
+function loginOf(role: GroupRole): string {
+  return template().replace('template', role);
+}
+
+function urlOf(databaseName: string, role?: GroupRole): string {
   const address = process.env[ADDRESS];
   if (address === undefined) throw new Error('the test run has no Postgres: run the tests through mocha');
   const url = new URL(address);
   url.pathname = `/${databaseName}`;
+  if (role !== undefined) {
+    url.username = loginOf(role);
+    url.password = process.env[PASSWORD]!;
+  }
   return url.href;
 }
 

@@ -11,16 +11,18 @@ import { NO_RATE_LIMITS, type RateLimitSettings, type TestVault } from './vault.
 /** One more API over the database and the keyring of a vault, with connections and caches of its own. */
 export async function startReplica(
   vault: TestVault,
-  connectionString = vault.connectionString,
+  connectionString = vault.apiConnectionString,
   rateLimits: Partial<RateLimitSettings> = {},
 ): Promise<{ baseUrl: string; metrics: Metrics; stop(): Promise<void> }> {
   const logger = silentLogger;
   const metrics = createMetrics();
   const shutdown = createShutdownStack({ logger });
-  const database = createDatabase({ connectionString, logger });
+  const database = createDatabase({ connectionString, logger, tenantScoped: true });
   shutdown.push('database', () => database.close());
+  const maintenance = createDatabase({ connectionString: vault.sweeperConnectionString, logger, poolSize: 2 });
+  shutdown.push('maintenance', () => maintenance.close());
   const api = await startApi({
-    ...{ database, connectionString, logger, shutdown, clock: systemClock, metrics },
+    ...{ database, maintenance, connectionString, logger, shutdown, clock: systemClock, metrics },
     ...{ host: '127.0.0.1', port: 0, internalHost: '127.0.0.1', internalPort: 0, internalToken: vault.internalToken },
     keyManagement: await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true }),
     headerPrefixes: ['SVC', 'BT'],

@@ -53,8 +53,15 @@ export interface TestVault {
   readonly baseUrl: string;
   readonly internalUrl: string;
   readonly internalToken: string;
+  /** As the owner of the tables, whom no policy holds: for tests to look at them. */
   readonly connectionString: string;
   readonly database: Database;
+  /** What the API itself runs its statements on, and connects as. */
+  readonly apiDatabase: Database;
+  readonly apiConnectionString: string;
+  /** What it sweeps with. */
+  readonly maintenance: Database;
+  readonly sweeperConnectionString: string;
   readonly metrics: Metrics;
   readonly dataDir: string;
   /** Fails where the OpenAPI document does not have the answer. */
@@ -104,12 +111,14 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
   const dataDir = await mkdtemp(join(tmpdir(), 'tokenkeep-vault-'));
   shutdown.push('folder', () => rm(dataDir, { recursive: true, force: true }));
   const testDatabase = await createTestDatabase();
-  const { database, connectionString } = testDatabase;
+  const { database, connectionString, apiConnectionString, sweeperConnectionString, maintenance } = testDatabase;
+  const apiDatabase = testDatabase.api;
   shutdown.push('database', () => testDatabase.dispose());
   const metrics = createMetrics();
   const internalToken = randomBytes(16).toString('hex');
   const api = await startApi({
-    ...{ database, connectionString, internalToken, clock, logger, shutdown },
+    ...{ database: apiDatabase, maintenance, connectionString: apiConnectionString },
+    ...{ internalToken, clock, logger, shutdown },
     keyManagement: await openKeyring(join(dataDir, 'keyring.json'), { isNeeded: async () => false }),
     host: '127.0.0.1',
     port: 0,
@@ -180,7 +189,8 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
   await learnDocument(baseUrl);
   let common: string | undefined;
   return {
-    ...{ baseUrl, internalUrl, internalToken, connectionString, database, metrics, dataDir, request, internal, tenant },
+    ...{ baseUrl, internalUrl, internalToken, metrics, dataDir, request, internal, tenant },
+    ...{ connectionString, database, apiDatabase, apiConnectionString, maintenance, sweeperConnectionString },
     async application({ tenantId, type = 'private', permissions, rules = [], declaration = {} } = {}) {
       const owner = tenantId ?? (common ??= await tenant());
       const id = randomUUID();

@@ -25,6 +25,7 @@ import {
   removeReactor,
 } from '../../services/declared/reactors.ts';
 import { type DeclaredTenantParts, putTenant, removeTenant } from '../../services/declared/tenants.ts';
+import { withinTenant } from '../../services/tenant-scope.ts';
 import { listDemand, putChecker, putInstances } from '../../services/reactors/instances.ts';
 import { prefixedHeaders } from '../middleware/headers.ts';
 import { readJsonBody } from '../middleware/json-body.ts';
@@ -97,7 +98,10 @@ export function createInternalApp({ token, declared, changes, logger }: Internal
       const json = check && (await readJsonBody(ctx, 'application/json', violations));
       violations.collect(() => check?.(json));
       violations.throwIfAny();
-      const answer = await act(params, json);
+      const { tenantId } = params;
+      const answer = await (tenantId === undefined
+        ? act(params, json)
+        : withinTenant(tenantId, () => act(params, json)));
       ctx.status = answer === undefined ? 204 : 200;
       if (answer !== undefined) ctx.body = answer;
     });

@@ -8,6 +8,8 @@ import { logEntry, operatorOf } from '../log-entries.ts';
 
 export interface DeclaredTenantParts {
   readonly database: Database;
+  /** Of the sweeper. */
+  readonly maintenance: Database;
   readonly authentication: Authentication;
   readonly dataKeys: DataKeys;
 }
@@ -27,11 +29,11 @@ export async function putTenant(
 
 /** Deletes a tenant with everything in it; its data keys go first, so that what a crash leaves cannot be read. */
 export async function removeTenant(
-  { database, authentication, dataKeys }: DeclaredTenantParts,
+  { database, maintenance, authentication, dataKeys }: DeclaredTenantParts,
   id: string,
 ): Promise<void> {
   dataKeys.forget(id);
-  await deleteTenant(database, id);
+  await deleteTenant({ database, maintenance }, id);
   // A request in flight may have asked for them again before they were deleted.
   dataKeys.forget(id);
   authentication.forgetAll();

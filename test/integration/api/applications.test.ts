@@ -231,7 +231,7 @@ describe('applications over the API', () => {
     expect((await send('GET', `/applications/${id}`)).status).to.equal(404);
 
     await createSweeper({
-      ...{ database: vault.database, logger: silentLogger, metrics: createMetrics() },
+      ...{ database: vault.maintenance, logger: silentLogger, metrics: createMetrics() },
       dataKeys: { forget: () => undefined } as never,
       shredCvcKeys: async () => 0,
     }).sweep();

@@ -27,7 +27,7 @@ describe('health of the API', () => {
       const test = await createTestDatabase();
       const { connectionString } = test;
       const name = new URL(connectionString).pathname.slice(1);
-      const replica = await startReplica(vault, connectionString);
+      const replica = await startReplica(vault, test.apiConnectionString);
       const administrator = new pg.Client({ connectionString: vault.connectionString });
       await administrator.connect();
       const status = async (path: string, headers = {}) => (await fetch(replica.baseUrl + path, { headers })).status;

@@ -181,7 +181,7 @@ describe('requests with one idempotency key', () => {
     const see = ({ name, text }: Statement) => {
       if (text.includes('idempotent_answers')) names.push(name ?? 'unnamed');
     };
-    await watchingStatements(vault.database, see, async () => {
+    await watchingStatements(vault.apiDatabase, see, async () => {
       await vault.request('POST', '/tokens', { key: application.key, body: TOKEN });
       expect(names).to.deep.equal([]);
       await create();

@@ -71,7 +71,7 @@ describe('answers kept for idempotency keys go', () => {
     const expire = 'update applications set expires_at = now(), declared = false where application_id = $1';
     await vault.database.run({ text: expire }, [application.id]);
     await createSweeper({
-      ...{ database: vault.database, logger: silentLogger, metrics: createMetrics() },
+      ...{ database: vault.maintenance, logger: silentLogger, metrics: createMetrics() },
       dataKeys: { forget: () => undefined } as never,
       shredCvcKeys: async () => 0,
     }).sweep();

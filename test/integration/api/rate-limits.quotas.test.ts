@@ -22,7 +22,7 @@ describe('the quotas of a tenant', () => {
   before(async () => {
     const rateLimits = { trustedProxies: 1, ipRateLimits: true };
     vault = await startTestVault({ rateLimits });
-    replica = await startReplica(vault, vault.connectionString, rateLimits);
+    replica = await startReplica(vault, vault.apiConnectionString, rateLimits);
   });
   after(async () => {
     await replica?.stop();

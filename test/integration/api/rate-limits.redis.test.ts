@@ -26,7 +26,7 @@ describe('rate limits that replicas share', function () {
       destination: { write: (line) => void (log += line) },
     });
     vault = await startTestVault({ logger, rateLimits: { redisUrl: redis.url } });
-    replica = await startReplica(vault, vault.connectionString, { redisUrl: redis.url });
+    replica = await startReplica(vault, vault.apiConnectionString, { redisUrl: redis.url });
   });
   after(async () => {
     redis?.thaw();

@@ -27,7 +27,7 @@ describe('the trace id of a request', () => {
     const see = (statement: Statement) => {
       if (statement.name === name) throw new DomainError('unavailable', 'Postgres is unreachable');
     };
-    return watchingStatements(vault.database, see, during);
+    return watchingStatements(vault.apiDatabase, see, during);
   };
   const linesOf = (trace: string) =>
     lines

@@ -123,7 +123,7 @@ describe('the counts of tokens, held against counting one by one', () => {
             expect(await countTokens(test.database, whole)).to.equal(await countOneByOne(test.database, whole));
           }
         }
-        await deleteTenant(test.database, tenantId);
+        await deleteTenant(test, tenantId);
         while ((await foldTokenCounts(test.database, 100)) > 0);
         expect(await countTokens(test.database, { tenantId, scopes: 'all' })).to.equal(0);
       }),
