@@ -1,12 +1,11 @@
 // The fault proxy of the tests, pinned with all that it is built from.
 module tokenkeep.dev/toxiproxy
 
-go 1.24
+go 1.19
 
-tool github.com/Shopify/toxiproxy/v2/cmd/server
+require github.com/Shopify/toxiproxy/v2 v2.5.0
 
 require (
-	github.com/Shopify/toxiproxy/v2 v2.5.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.1.2 // indirect
 	github.com/golang/protobuf v1.5.2 // indirect

@@ -2,11 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import type { Context } from 'mocha';
 import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 
 /** A Redis or Valkey of a test's own, without anything stored. */
 export interface TestRedis {
@@ -49,15 +50,6 @@ export function requireRedis(context: Context): string {
   if (process.env['CI'] === 'true') throw new Error(reason);
   process.stderr.write(`SKIPPED: ${reason}\n`);
   return context.skip();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 async function accepts(port: number): Promise<void> {
