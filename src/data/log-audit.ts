@@ -3,19 +3,6 @@ import type { Queryable, Statement } from './database.ts';
 
 /** What is asked of the log and its links when they are verified. */
 
-const BOUNDS: Statement = {
-  text: `
-    select least(
-      (select min(hour) from log_links), (select min(hour) from log_heads), (select min(created_at) from logs)
-    ) as "first", clock_timestamp() as "now"`,
-};
-
-/** Since when there is any link, head or entry, null where there is none; and the database's time. */
-export async function auditBounds(queryable: Queryable): Promise<{ first: Date | null; now: Date }> {
-  const [bounds] = await queryable.run<{ first: Date | null; now: Date }>(BOUNDS);
-  return bounds!;
-}
-
 // Hops from writer to writer on the primary key.
 const WRITERS: Statement = {
   name: 'writers-of-log-links',

@@ -1,0 +1,119 @@
+import { firstUnlinked, writersOf } from '../../data/log-audit.ts';
+import type { Queryable } from '../../data/database.ts';
+import { listHeads } from '../../data/log-heads.ts';
+import { logHorizon } from '../../data/log-horizon.ts';
+import { queueState, type QueueState } from '../../data/log-queue.ts';
+import type { ChainHead } from '../../domain/audit-chain.ts';
+import type { KeyManagement } from '../../keys/key-management.ts';
+import { hourOf } from './chain.ts';
+import { earlier, type Fault } from './faults.ts';
+import { type ChainParts, type VerifiedChain, verifyChain } from './verify-chain.ts';
+
+export interface VerifyOptions {
+  readonly database: Queryable;
+  readonly keyManagement: KeyManagement;
+  /** Heads as the process's log tells them, by the hour of their chain. */
+  readonly told?: ReadonlyMap<number, readonly ChainHead[]>;
+  /** Called after each hour. */
+  readonly onHour?: (hour: Date, soFar: Pick<Verification, 'links' | 'entries'>) => void;
+}
+
+export interface Verification {
+  /** The first one; undefined where everything is as it was written. */
+  readonly fault: Fault | undefined;
+  readonly chains: number;
+  readonly links: number;
+  readonly entries: number;
+  /** Links that no sealed head holds yet. */
+  readonly unsealed: number;
+  /** What is written and not linked yet. */
+  readonly queue: QueueState;
+  /** Entries before may be gone, by the tenants' retention. */
+  readonly horizon: Date;
+}
+
+const HOUR_MS = 3_600_000;
+/** In one question for entries that no link holds: what Postgres compares at a time. */
+const WINDOW_MS = 300_000;
+
+/** Links of entries since the horizon are in no hour before this; the sweeper removes those of earlier hours. */
+function floorOf(horizon: Date): Date {
+  return new Date(hourOf(horizon).getTime() - HOUR_MS);
+}
+
+async function faultOfUnlinked({ database, horizon }: ChainParts, hour: Date): Promise<Fault | undefined> {
+  const end = hour.getTime() + HOUR_MS;
+  for (let from = Math.max(hour.getTime(), horizon.getTime()); from < end; from += WINDOW_MS) {
+    const until = new Date(Math.min(from + WINDOW_MS, end));
+    const entry = await firstUnlinked(database, { from: new Date(from), until });
+    if (entry !== undefined) return { kind: 'unlinked', entry, detail: 'no link holds it', at: entry.createdAt };
+  }
+  return undefined;
+}
+
+async function verifyChains(parts: ChainParts, hour: Date, told: readonly ChainHead[]): Promise<VerifiedChain[]> {
+  // Heads before links: a chain that grows meanwhile has the links of every head that was read.
+  const sealed = await listHeads(parts.database, hour);
+  const writers = new Set([...sealed, ...told].map(({ writer }) => writer));
+  for (const writer of await writersOf(parts.database, hour)) writers.add(writer);
+  const verified: VerifiedChain[] = [];
+  for (const writer of [...writers].sort()) {
+    const testimony = {
+      sealed: sealed.filter((head) => head.writer === writer),
+      told: told.filter((head) => head.writer === writer),
+    };
+    verified.push(await verifyChain(parts, { writer, hour }, testimony));
+  }
+  return verified;
+}
+
+interface VerifiedHour {
+  readonly chains: readonly VerifiedChain[];
+  readonly fault: Fault | undefined;
+}
+
+async function verifyHour(parts: ChainParts, hour: Date, told: readonly ChainHead[]): Promise<VerifiedHour> {
+  const chains = await verifyChains(parts, hour, told);
+  const inChains = chains.reduce<Fault | undefined>((first, { fault }) => earlier(first, fault), undefined);
+  return { chains, fault: earlier(inChains, await faultOfUnlinked(parts, hour)) };
+}
+
+/** Whether what is missing may have been removed by the sweeper while it was looked for. */
+function isPast({ entry, chain }: Fault, { horizon, floor }: ChainParts): boolean {
+  return (entry !== undefined && entry.createdAt < horizon) || (chain !== undefined && chain.hour < floor);
+}
+
+/**
+ * Walks the audit log hour by hour, the oldest first, and holds every entry against its link, every link against its
+ * chain, every chain against its heads. Ends with the first hour in which there is a fault, with the earliest one of it.
+ * Takes memory for some links, however long the log is, and may run beside the vault.
+ */
+export async function verifyAuditChain(options: VerifyOptions): Promise<Verification> {
+  const { database, keyManagement, told = new Map<number, readonly ChainHead[]>(), onHour } = options;
+  const partsNow = async (): Promise<ChainParts> => {
+    const horizon = await logHorizon(database);
+    return { database, keyManagement, horizon, floor: floorOf(horizon) };
+  };
+  const queue = await queueState(database);
+  const first = await partsNow();
+  const sum = { chains: 0, links: 0, entries: 0, unsealed: 0 };
+  let parts = first;
+  let fault: Fault | undefined;
+  for (let time = first.floor.getTime(); time <= queue.now.getTime() && fault === undefined; time += HOUR_MS) {
+    const hour = new Date(time);
+    let verified = await verifyHour(parts, hour, told.get(time) ?? []);
+    if (verified.fault !== undefined) {
+      parts = await partsNow();
+      if (isPast(verified.fault, parts)) verified = await verifyHour(parts, hour, told.get(time) ?? []);
+    }
+    fault = verified.fault;
+    for (const chain of verified.chains) {
+      sum.chains += 1;
+      sum.links += chain.links;
+      sum.entries += chain.entries;
+      sum.unsealed += chain.unsealed;
+    }
+    onHour?.(hour, sum);
+  }
+  return { fault, ...sum, queue, horizon: first.horizon };
+}
