@@ -103,6 +103,22 @@ async function start(command: RunCommand, logger: Logger): Promise<Running> {
       const { printStatus } = await import('./cli/status.ts');
       return ended(await printStatus(command.config.dataDir, write));
     }
+    case 'keys status': {
+      const { keysStatus } = await import('./roles/keys.ts');
+      return ended(await keysStatus(command.config, { write, report, logger }));
+    }
+    case 'keys rotate': {
+      const { rotateKeys } = await import('./roles/keys.ts');
+      return ended(await rotateKeys(command.config, { write, report, logger }));
+    }
+    case 'keys rewrap': {
+      const { rewrapKeys } = await import('./roles/keys.ts');
+      return ended(await rewrapKeys(command.config, { write, report, logger }));
+    }
+    case 'keys import': {
+      const { importKeys } = await import('./roles/keys.ts');
+      return ended(await importKeys(command.config, { write, report, logger }));
+    }
   }
 }
 
@@ -125,6 +141,10 @@ function followParent(stop: () => void): void {
 
 function write(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+function report(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 function complain(line: string): void {

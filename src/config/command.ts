@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { didYouMean } from './did-you-mean.ts';
 import { overallHelp, roleHelp } from './help.ts';
+import { keysImportSettings, keysRewrapSettings, keysRotateSettings, keysStatusSettings } from './keys.ts';
+import type { KeysImportConfig, KeysRewrapConfig, KeysRotateConfig, KeysStatusConfig } from './keys.ts';
 import { migrateSettings } from './migrate.ts';
 import type { MigrateConfig } from './migrate.ts';
 import { reactorSettings } from './reactor.ts';
@@ -19,6 +21,10 @@ export interface RoleConfigs {
   readonly migrate: MigrateConfig;
   readonly reactor: ReactorConfig;
   readonly status: StatusConfig;
+  readonly 'keys status': KeysStatusConfig;
+  readonly 'keys rotate': KeysRotateConfig;
+  readonly 'keys rewrap': KeysRewrapConfig;
+  readonly 'keys import': KeysImportConfig;
 }
 
 export type Role = keyof RoleConfigs;
@@ -38,6 +44,10 @@ const ROLES: { readonly [R in Role]: SettingsReader<RoleConfigs[R]> & { readonly
   migrate: { summary: 'brings the schema of a Postgres up to date', ...migrateSettings },
   reactor: { summary: "runs one reactor's code; started by the vault itself", ...reactorSettings },
   status: { summary: 'shows the conditions of every declared resource of a standalone', ...statusSettings },
+  'keys status': { summary: 'shows the master keys, and what is wrapped under which version', ...keysStatusSettings },
+  'keys rotate': { summary: 'makes a new version of the master key of tokens', ...keysRotateSettings },
+  'keys rewrap': { summary: 'wraps the data keys under the current version', ...keysRewrapSettings },
+  'keys import': { summary: "moves the data keys of a keyring to Vault's transit engine", ...keysImportSettings },
 };
 
 /** Reads the arguments after the program's name, and the environment. */

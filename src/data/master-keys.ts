@@ -78,13 +78,3 @@ const USES: Statement = {
 export async function findVersionUses(queryable: Queryable): Promise<VersionUse[]> {
   return queryable.run<VersionUse>(USES);
 }
-
-const FOREIGN: Statement = {
-  text: `select management from data_keys where management <> $1 group by management limit 1`,
-};
-
-/** Another key management that data keys are wrapped by; undefined where all are wrapped by this one. */
-export async function findOtherManagement(queryable: Queryable, management: string): Promise<string | undefined> {
-  const [row] = await queryable.run<{ management: string }>(FOREIGN, [management]);
-  return row?.management;
-}
