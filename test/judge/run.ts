@@ -1,7 +1,8 @@
 import type { OpenApiDocument, Operation } from '../support/openapi.ts';
+import { NoPythonError } from '../support/python-tool.ts';
 import { judge } from './pass.ts';
 import { setJudgeStage } from './stage.ts';
-import { installJudge, NoPythonError } from './tool.ts';
+import { installJudge } from './tool.ts';
 
 type JudgedOperation = Operation & { security?: object[] };
 

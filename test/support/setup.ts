@@ -25,6 +25,8 @@ export async function mochaGlobalTeardown(this: Runner): Promise<void> {
   if (includesIntegration(this.suite)) {
     const { stopTestPostgres } = await import('./postgres.ts');
     await stopTestPostgres();
+    const { stopTransitServer } = await import('./transit-server.ts');
+    await stopTransitServer();
   }
   setTimeout(() => {
     process.stderr.write(`handles leaked by the tests: ${process.getActiveResourcesInfo().join(', ')}\n`);
