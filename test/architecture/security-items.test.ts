@@ -40,6 +40,7 @@ describe('a document of security items', () => {
       it('keeps waiting');
       it('keeps away', function () { if (process.env.CI) this.skip(); });
       describe.skip('at night', () => { it('sleeps', () => {}); });
+      describe('by day', () => { it.skip('wakes', () => {}); });
       xit('keeps count', () => {});
     });
     describe('a safe', () => { it('keeps jewels', () => {}); });`;
@@ -86,7 +87,7 @@ describe('a document of security items', () => {
     });
   }
 
-  for (const title of ['keeps time', 'keeps waiting', 'keeps away', 'at night', 'sleeps', 'keeps count']) {
+  for (const title of ['keeps time', 'keeps waiting', 'keeps away', 'at night', 'sleeps', 'by day', 'keeps count']) {
     it(`would be caught with a test that is skipped: ${title}`, () => {
       expect(faultsOfOne(`\`${FILE}\` › ${title}`)).to.deep.equal([`ASVS 1.2.3: '${title}' in ${FILE} is skipped`]);
     });

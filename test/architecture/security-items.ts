@@ -7,8 +7,8 @@ const ITEM = 'Item';
 const SHOWN_BY = 'Shown by';
 const REASON = 'Reason';
 
-/** Standard and number: `ASVS 11.3.4`, `PCI 3.5.1.1`. */
-const ITEM_NAME = /^(?:ASVS|PCI) \d+(?:\.\d+)+$/;
+/** Standard and number: `ASVS 11.3.4`, `PCI 3.5.1.1`, `PCI A1.1.2`. */
+const ITEM_NAME = /^(?:ASVS |PCI A?)\d+(?:\.\d+)+$/;
 /** Files that `make test` runs. */
 const TEST_FILE = /^test\/(?:architecture|unit|integration)\/.+\.test\.ts$/;
 /** A title that is made when the tests are has to be known by something. */

@@ -14,28 +14,43 @@ const TESTS = ['it', 'specify', 'xit', 'xspecify'];
 
 /** Every title of a test file, in order. */
 export function titlesOf(file: SourceFile): TestTitle[] {
+  return titlesBelow(ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest), { path: [], skipped: false });
+}
+
+function titlesBelow(node: ts.Node, around: TestTitle): TestTitle[] {
   const found: TestTitle[] = [];
-  const visit = (node: ts.Node, around: TestTitle): void => {
-    const title = ts.isCallExpression(node) ? readTitle(node, around) : undefined;
-    if (title !== undefined) found.push(title);
-    ts.forEachChild(node, (child) => visit(child, title ?? around));
-  };
-  visit(ts.createSourceFile(file.path, file.text, ts.ScriptTarget.Latest), { path: [], skipped: false });
+  ts.forEachChild(node, (child) => {
+    const call = ts.isCallExpression(child) ? readCall(child) : undefined;
+    if (call === undefined) {
+      found.push(...titlesBelow(child, around));
+      return;
+    }
+    const path = [...around.path, call.title];
+    const below = titlesBelow(child, { path, skipped: around.skipped || call.isLeftOut });
+    // A suite without a test that runs shows nothing.
+    const isIdle = call.isSuite && below.every(({ skipped }) => skipped);
+    found.push({ path, skipped: around.skipped || call.isLeftOut || isIdle }, ...below);
+  });
   return found;
 }
 
+interface TestCall {
+  readonly title: string;
+  readonly isSuite: boolean;
+  readonly isLeftOut: boolean;
+}
+
 /** What a call declares; undefined for one that declares no test. */
-function readTitle(call: ts.CallExpression, around: TestTitle): TestTitle | undefined {
+function readCall(call: ts.CallExpression): TestCall | undefined {
   const { expression: callee } = call;
   const modifier = ts.isPropertyAccessExpression(callee) ? callee.name.text : undefined;
   const subject = ts.isPropertyAccessExpression(callee) ? callee.expression : callee;
   const [title, body] = call.arguments;
   if (!ts.isIdentifier(subject) || title === undefined) return undefined;
-  const isTest = TESTS.includes(subject.text);
-  if (!isTest && !SUITES.includes(subject.text)) return undefined;
+  const isSuite = SUITES.includes(subject.text);
+  if (!isSuite && !TESTS.includes(subject.text)) return undefined;
   const isLeftOut = modifier === 'skip' || subject.text.startsWith('x') || body === undefined;
-  const skipped = around.skipped || isLeftOut || (isTest && skipsItself(body));
-  return { path: [...around.path, fixedText(title)], skipped };
+  return { title: fixedText(title), isSuite, isLeftOut: isLeftOut || (!isSuite && skipsItself(body)) };
 }
 
 /** The text of a title, with `…` for each part that only a run knows. */
