@@ -1,3 +1,5 @@
+import { DomainError } from '../domain/errors.ts';
+
 /** Which master key wraps a data key: card verification codes have their own, so that they can be destroyed alone. */
 export type MasterKey = 'tokens' | 'cvc';
 
@@ -16,6 +18,13 @@ export interface MasterKeyVersions {
   readonly oldest: number;
   /** When the current version was made. */
   readonly currentSince: Date;
+}
+
+/** Key management does not answer, or not in time. Whether it is as it must be is not known until it does. */
+export class KeyManagementAway extends DomainError {
+  constructor(message: string) {
+    super('unavailable', message);
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import type { VaultConfig } from '../config/vault-settings.ts';
 import type { Database } from '../data/database.ts';
 import { findWrappings } from '../data/data-key-wrappings.ts';
 import type { KeyManagement } from '../keys/key-management.ts';
+import { openKeyManagementLate } from '../keys/late-key-management.ts';
 import { openKeyring } from '../keys/keyring.ts';
 import { openTransit, type Transit, type VaultAuth } from '../keys/transit/transit.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -21,8 +22,9 @@ export interface KeyManagementOptions {
 }
 
 /**
- * Opens what a vault is served with, and makes the master keys where the database needs none yet. Throws where the
- * database holds data keys of the other key management, or where the own one cannot be used.
+ * Opens what a vault is served with, and makes the master keys where the database needs none yet; later, where Vault is
+ * away now. Throws where the database holds data keys of the other key management, or where the own one cannot be used
+ * as it is configured.
  */
 export async function openKeyManagement(
   config: KeyManagementConfig,
@@ -35,14 +37,19 @@ export async function openKeyManagement(
     name: 'vault_up',
     help: '1 while Vault, which holds the master keys, answers; 0 while it is away and asked again.',
   });
-  const transit = await openTransitOf(config, logger, (isUp) => answers.set(isUp ? 1 : 0));
-  try {
-    await transit.prepare(async () => (await findWrappings(database)).vault);
-  } catch (error) {
-    await transit.close();
-    throw error;
-  }
-  return transit;
+  return openKeyManagementLate({
+    name: 'vault',
+    async open() {
+      const transit = await openTransitOf(config, logger, (isUp) => answers.set(isUp ? 1 : 0));
+      try {
+        await transit.prepare(async () => (await findWrappings(database)).vault);
+      } catch (error) {
+        await transit.close();
+        throw error;
+      }
+      return transit;
+    },
+  });
 }
 
 /** As `openKeyManagement`, for a command: Vault's keys are taken as they are. */

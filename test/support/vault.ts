@@ -12,6 +12,7 @@ import type { Json } from '../../src/domain/json.ts';
 import { PERMISSION_NAMES, mayHold, type Permission } from '../../src/domain/permissions.ts';
 import type { RateLimitQuota } from '../../src/domain/rate-limit-quotas.ts';
 import { DEFAULT_QUOTAS, DEFAULT_SETTINGS } from '../../src/domain/tenants.ts';
+import type { KeyManagement } from '../../src/keys/key-management.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { createOperator } from '../../src/operator/operator.ts';
 import { createProcessRuntime } from '../../src/operator/runtimes/process.ts';
@@ -22,7 +23,7 @@ import { silentLogger, type Logger } from '../../src/platform/logger.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
 import { startApi, type ApiOptions } from '../../src/roles/api.ts';
 import { learnDocument, runRecorder } from './exchange-recorder.ts';
-import { createTestDatabase } from './postgres.ts';
+import { createTestDatabase, type TestDatabase } from './postgres.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -88,6 +89,11 @@ export interface TestVaultOptions {
   rateLimits?: Partial<RateLimitSettings>;
   broadReads?: ApiOptions['broadReads'];
   corsOrigins?: readonly string[];
+  /** A keyring in the data folder, unless given. It is closed with the vault. */
+  keyManagement?: KeyManagement;
+  dataKeyLimits?: ApiOptions['dataKeyLimits'];
+  /** In the place of a new one of the run's own Postgres. It is disposed of with the vault. */
+  openDatabase?: () => Promise<TestDatabase>;
 }
 
 export type RateLimitSettings = Pick<ApiOptions, 'redisUrl' | 'trustedProxies' | 'ipRateLimits'>;
@@ -110,16 +116,19 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
   const shutdown = createShutdownStack({ logger });
   const dataDir = await mkdtemp(join(tmpdir(), 'tokenkeep-vault-'));
   shutdown.push('folder', () => rm(dataDir, { recursive: true, force: true }));
-  const testDatabase = await createTestDatabase();
+  const testDatabase = await (options.openDatabase ?? createTestDatabase)();
   const { database, connectionString, apiConnectionString, sweeperConnectionString, maintenance } = testDatabase;
   const apiDatabase = testDatabase.api;
   shutdown.push('database', () => testDatabase.dispose());
   const metrics = createMetrics();
   const internalToken = randomBytes(16).toString('hex');
+  const keyManagement =
+    options.keyManagement ?? (await openKeyring(join(dataDir, 'keyring.json'), { isNeeded: async () => false }));
+  shutdown.push('key management', () => keyManagement.close());
   const api = await startApi({
     ...{ database: apiDatabase, maintenance, connectionString: apiConnectionString },
     ...{ internalToken, clock, logger, shutdown },
-    keyManagement: await openKeyring(join(dataDir, 'keyring.json'), { isNeeded: async () => false }),
+    ...{ keyManagement, dataKeyLimits: options.dataKeyLimits },
     host: '127.0.0.1',
     port: 0,
     internalHost: '127.0.0.1',

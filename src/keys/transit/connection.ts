@@ -1,6 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import { createCircuit } from '../../platform/circuit.ts';
 import type { Logger } from '../../platform/logger.ts';
+import { KeyManagementAway } from '../key-management.ts';
 import type { VaultAnswer, VaultClient } from './client.ts';
 import { VaultAway, VaultRefusal } from './failures.ts';
 import { retrying } from './retry.ts';
@@ -133,6 +134,6 @@ function isAway(error: unknown): boolean {
   return error instanceof VaultAway;
 }
 
-function unavailable(reason: string): DomainError {
-  return new DomainError('unavailable', `key management is away: Vault does not answer (${reason})`);
+function unavailable(reason: string): KeyManagementAway {
+  return new KeyManagementAway(`key management is away: Vault does not answer (${reason})`);
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { Logger } from '../../platform/logger.ts';
-import type { KeyManagement, MasterKey } from '../key-management.ts';
+import { KeyManagementAway, type KeyManagement, type MasterKey } from '../key-management.ts';
 import { createVaultClient, type VaultClientOptions } from './client.ts';
 import { connectToVault, type VaultRequest } from './connection.ts';
 import { createCredentials, type VaultAuth } from './credentials.ts';
@@ -51,7 +51,7 @@ export async function openTransit(options: TransitOptions): Promise<Transit> {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof VaultAway) throw new DomainError('unavailable', `key management is away: ${error.message}`);
+      if (error instanceof VaultAway) throw new KeyManagementAway(`key management is away: ${error.message}`);
       throw error instanceof VaultRefusal ? refused(error, path) : error;
     }
   }
@@ -70,7 +70,7 @@ export async function openTransit(options: TransitOptions): Promise<Transit> {
       if (!(error instanceof VaultRefusal)) throw error;
       if (error.status !== 400) throw refused(error, path);
       // Vault answers the same status for a key that is gone as for a body that is wrong.
-      if ((await explained(path, () => keys.versions(key))) === undefined) throw missing(keys.nameOf(key));
+      if (!(await explained(path, () => keys.exists(key)))) throw missing(keys.nameOf(key));
       throw error;
     }
   }

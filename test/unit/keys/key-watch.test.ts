@@ -20,6 +20,7 @@ function switchable() {
   const away = (): DomainError => new DomainError('unavailable', `Vault at ${ADDRESS} is sealed: unseal it`);
   const not = async (): Promise<never> => Promise.reject(new Error('not used here'));
   const management: KeyManagement = {
+    name: 'vault',
     async createDataKey() {
       if (state.away || state.refusesToMake) throw away();
       return { plaintext: Buffer.alloc(32), wrapped: 'vault:v1:new' };
