@@ -25,7 +25,7 @@ path "transit/keys/tokenkeep-audit" {
   capabilities       = ["read", "create", "update"]
   allowed_parameters = {
     "type"                   = ["hmac"]
-    "key_size"               = [32]
+    "key_size"               = []
     "exportable"             = [false]
     "allow_plaintext_backup" = [false]
   }

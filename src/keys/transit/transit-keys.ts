@@ -26,8 +26,9 @@ export interface TransitKeys {
   pathOf(operation: string, key: TransitKey): string;
   /** Makes those that are not there, where Vault's policy lets it. Refuses those that are not as they must be. */
   prepare(isNeeded: () => Promise<boolean>): Promise<void>;
+  exists(key: TransitKey): Promise<boolean>;
   /** Undefined where there is no such key. */
-  versions(key: TransitKey): Promise<MasterKeyVersions | undefined>;
+  versions(key: MasterKey): Promise<MasterKeyVersions | undefined>;
   rotate(key: MasterKey): Promise<void>;
   retire(key: MasterKey, oldest: number): Promise<void>;
 }
@@ -48,7 +49,7 @@ export function createTransitKeys(connection: VaultConnection, { mount, key: bas
     }
   }
 
-  async function versions(key: TransitKey): Promise<MasterKeyVersions | undefined> {
+  async function versions(key: MasterKey): Promise<MasterKeyVersions | undefined> {
     const data = await read(key);
     if (data === undefined) return undefined;
     const current = Number(data['latest_version']);
@@ -82,6 +83,7 @@ export function createTransitKeys(connection: VaultConnection, { mount, key: bas
 
   return {
     ...{ nameOf, pathOf, versions },
+    exists: async (key) => (await read(key)) !== undefined,
     async prepare(isNeeded) {
       for (const key of ['tokens', 'cvc', 'audit'] as const) {
         const found = await read(key);
