@@ -119,6 +119,10 @@ async function start(command: RunCommand, logger: Logger): Promise<Running> {
       const { importKeys } = await import('./roles/keys.ts');
       return ended(await importKeys(command.config, { write, report, logger }));
     }
+    case 'audit verify': {
+      const { runAuditVerify } = await import('./roles/audit-verify.ts');
+      return ended(await runAuditVerify(command.config, { write, progress: report, logger }));
+    }
   }
 }
 

@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { auditVerifySettings } from './audit.ts';
+import type { AuditVerifyConfig } from './audit.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { overallHelp, roleHelp } from './help.ts';
 import { keysImportSettings, keysRewrapSettings, keysRotateSettings, keysStatusSettings } from './keys.ts';
@@ -25,6 +27,7 @@ export interface RoleConfigs {
   readonly 'keys rotate': KeysRotateConfig;
   readonly 'keys rewrap': KeysRewrapConfig;
   readonly 'keys import': KeysImportConfig;
+  readonly 'audit verify': AuditVerifyConfig;
 }
 
 export type Role = keyof RoleConfigs;
@@ -48,6 +51,7 @@ const ROLES: { readonly [R in Role]: SettingsReader<RoleConfigs[R]> & { readonly
   'keys rotate': { summary: 'makes a new version of the master key of tokens', ...keysRotateSettings },
   'keys rewrap': { summary: 'wraps the data keys under the current version', ...keysRewrapSettings },
   'keys import': { summary: "moves the data keys of a keyring to Vault's transit engine", ...keysImportSettings },
+  'audit verify': { summary: 'tells whether the audit log is as it was written', ...auditVerifySettings },
 };
 
 /** Reads the arguments after the program's name, and the environment. */

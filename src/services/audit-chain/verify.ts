@@ -75,7 +75,9 @@ interface VerifiedHour {
 async function verifyHour(parts: ChainParts, hour: Date, told: readonly ChainHead[]): Promise<VerifiedHour> {
   const chains = await verifyChains(parts, hour, told);
   const inChains = chains.reduce<Fault | undefined>((first, { fault }) => earlier(first, fault), undefined);
-  return { chains, fault: earlier(inChains, await faultOfUnlinked(parts, hour)) };
+  // What a link at fault has held is in no link: the link is to be named.
+  const isLink = chains.some(({ fault }) => fault !== undefined && fault.entry === undefined);
+  return { chains, fault: isLink ? inChains : earlier(inChains, await faultOfUnlinked(parts, hour)) };
 }
 
 /** Whether what is missing may have been removed by the sweeper while it was looked for. */

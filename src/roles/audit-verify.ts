@@ -1,0 +1,83 @@
+import type { AuditVerifyConfig } from '../config/audit.ts';
+import type { Logger } from '../platform/logger.ts';
+import type { Fault } from '../services/audit-chain/faults.ts';
+import { readToldHeads } from '../services/audit-chain/told-heads.ts';
+import { type Verification, verifyAuditChain } from '../services/audit-chain/verify.ts';
+import { openParts } from './parts.ts';
+
+export interface AuditVerifyIo {
+  /** One line of the outcome. */
+  readonly write: (line: string) => void;
+  /** One line for who waits for it. */
+  readonly progress: (line: string) => void;
+  readonly logger: Logger;
+}
+
+/** What waits for a link for longer waits for a process that is not there, or that cannot. */
+const USUAL_WAIT_MS = 60_000;
+
+const PLAIN: Readonly<Record<Fault['kind'], string>> = {
+  altered: 'An entry was ALTERED',
+  missing: 'An entry is MISSING',
+  reordered: 'An entry was REORDERED',
+  unlinked: 'An entry was ADDED that no process has linked',
+  backdated: 'An entry was BACKDATED',
+  'link altered': 'A link was ALTERED, or entries that it held',
+  'link missing': 'A link is MISSING, with the entries that it held',
+  'link added': 'A link was ADDED',
+  'head altered': 'A sealed head was ALTERED',
+};
+
+function linesOfFault({ kind, entry, chain, n, detail }: Fault): string[] {
+  return [
+    `${PLAIN[kind]}: ${detail}.`,
+    ...(entry === undefined
+      ? []
+      : [
+          `  entry       ${entry.id}`,
+          `  tenant      ${entry.tenantId}`,
+          `  created_at  ${entry.createdAt.toISOString()}`,
+        ]),
+    ...(chain === undefined ? [] : [`  chain       ${chain.writer} of ${chain.hour.toISOString()}`]),
+    ...(n === undefined ? [] : [`  link        ${n}`]),
+  ];
+}
+
+function lineOfQueue({ entries, since, now }: Verification['queue']): string {
+  if (since === null) return 'No entry waits to be linked.';
+  const waited = Math.round((now.getTime() - since.getTime()) / 1000);
+  const usual = waited * 1000 <= USUAL_WAIT_MS;
+  return usual
+    ? `${entries} entries wait to be linked, the oldest for ${waited} s.`
+    : `${entries} entries wait to be linked, the oldest for ${waited} s: no vault links them, and they may be altered unseen.`;
+}
+
+function* linesOf({ fault, chains, links, entries, unsealed, queue, horizon }: Verification): Generator<string> {
+  yield `${entries} entries in ${links} links of ${chains} chains, as far back as ${horizon.toISOString()}.`;
+  if (unsealed > 0) yield `${unsealed} links are at the end of a chain whose head is not sealed yet.`;
+  yield lineOfQueue(queue);
+  if (fault === undefined) yield 'Nothing was altered, removed, added or reordered.';
+  else yield* linesOfFault(fault);
+}
+
+/** Verifies the audit log of a vault, running or not. Resolves to the exit code: 1 where something is at fault. */
+export async function runAuditVerify(
+  config: AuditVerifyConfig,
+  { write, progress, logger }: AuditVerifyIo,
+): Promise<0 | 1> {
+  const told = config.anchors === undefined ? undefined : await readToldHeads(config.anchors);
+  const { database, keyManagement, close } = await openParts(config, logger);
+  try {
+    const verification = await verifyAuditChain({
+      ...{ database, keyManagement },
+      ...(told && { told }),
+      onHour: (hour, { links, entries }) =>
+        progress(`${hour.toISOString()}: ${entries} entries, ${links} links so far`),
+    });
+    if (told !== undefined) write(`Held against the heads of ${[...told.values()].flat().length} chains in the log.`);
+    for (const line of linesOf(verification)) write(line);
+    return verification.fault === undefined ? 0 : 1;
+  } finally {
+    await close();
+  }
+}
