@@ -1,17 +1,19 @@
 import { isContainer } from '../domain/containers.ts';
 import type { Queryable, Statement } from './database.ts';
 import {
+  hasMetadata,
   matchCondition,
   Parameters,
   tokenFilterCondition,
   type TokenFilter,
   type TokenScope,
 } from './token-filters.ts';
+import { tokensWithMetadata } from './metadata-matches.ts';
 import { runForCount } from './row-counts.ts';
 
 /** Whether a filter is about containers and types alone, which is what counts are kept of. */
-function isCounted({ scopes, ids, fingerprint, metadata = {} }: TokenFilter): boolean {
-  if (ids !== undefined || fingerprint !== undefined || Object.keys(metadata).length > 0) return false;
+function isCounted({ scopes, ids, fingerprint, metadata }: TokenFilter): boolean {
+  if (ids !== undefined || fingerprint !== undefined || hasMetadata(metadata)) return false;
   return scopes === 'all' || scopes.flat().every(({ attribute }) => attribute === 'container');
 }
 
@@ -51,6 +53,11 @@ function storedCount(filter: TokenFilter, parameters: Parameters): string {
     where ${narrowed} and t.container = any (${parameters.add(containers)}::text[])`;
 }
 
+function oneByOne({ metadata, ...others }: TokenFilter, parameters: Parameters): string {
+  const source = hasMetadata(metadata) ? tokensWithMetadata(metadata, parameters) : 'tokens';
+  return `select count(*)::float8 as total from ${source} t where ${tokenFilterCondition(others, parameters)}`;
+}
+
 /**
  * The exact number of unexpired tokens that match. Takes as long for many as for few, save where ids, fingerprints or
  * metadata decide: those matches are counted one by one.
@@ -65,7 +72,7 @@ export async function countTokens(queryable: Queryable, filter: TokenFilter): Pr
         + coalesce((select sum(t.change) from token_count_changes t where ${matchCondition(filter, parameters)}), 0)
         - (select count(*) from tokens t where ${matchCondition(filter, parameters)} and t.expires_at <= now())
       )::float8 as total`
-    : `select count(*)::float8 as total from tokens t where ${tokenFilterCondition(filter, parameters)}`;
+    : oneByOne(filter, parameters);
   // Without a name: planned for its filters and their values.
   const [row] = await queryable.run<{ total: number }>({ text }, parameters.values);
   return row!.total;

@@ -19,6 +19,11 @@ export interface TokenFilter {
   metadata?: Record<string, string>;
 }
 
+/** Whether a filter asks for metadata at all. */
+export function hasMetadata(metadata: TokenFilter['metadata']): metadata is Record<string, string> {
+  return Object.keys(metadata ?? {}).length > 0;
+}
+
 /** Collects the values of a statement while its text is built. */
 export class Parameters {
   readonly values: unknown[] = [];

@@ -1,7 +1,8 @@
 import type { Queryable } from './database.ts';
 import { LISTED_COLUMNS, type ListedToken } from './listed-tokens.ts';
+import { isRareMetadata, tokensWithMetadata } from './metadata-matches.ts';
 import { countTokens } from './token-counts.ts';
-import { Parameters, tokenFilterCondition, type TokenFilter } from './token-filters.ts';
+import { hasMetadata, Parameters, tokenFilterCondition, type TokenFilter } from './token-filters.ts';
 import { CVC_JOIN } from './tokens.ts';
 
 /** The last token of a page: the next one begins after it, whatever is written in between. */
@@ -22,8 +23,10 @@ interface Slice {
  */
 async function sliceOfTokens(queryable: Queryable, filter: TokenFilter, slice: Slice): Promise<ListedToken[]> {
   const parameters = new Parameters();
+  const { metadata, ...others } = filter;
+  const isRare = hasMetadata(metadata) && (await isRareMetadata(queryable, metadata));
   // States the predicate of that index; it holds for every token.
-  const conditions = [tokenFilterCondition(filter, parameters), `t.created_at > '-infinity'`];
+  const conditions = [tokenFilterCondition(isRare ? others : filter, parameters), `t.created_at > '-infinity'`];
   if (slice.after !== undefined) {
     const { createdAt, id } = slice.after;
     conditions.push(
@@ -34,7 +37,7 @@ async function sliceOfTokens(queryable: Queryable, filter: TokenFilter, slice: S
     select ${LISTED_COLUMNS}
     from (
       select t.tenant_id, t.token_id
-      from tokens t
+      from ${isRare ? tokensWithMetadata(metadata, parameters) : 'tokens'} t
       where ${conditions.join(' and ')}
       order by t.created_at desc, t.token_id desc
       limit ${parameters.add(slice.limit)} offset ${parameters.add(slice.offset ?? 0)}

@@ -1,6 +1,7 @@
 import type { Queryable } from './database.ts';
 import { LISTED_COLUMNS, type ListedToken } from './listed-tokens.ts';
-import { Parameters } from './token-filters.ts';
+import { tokensWithMetadata } from './metadata-matches.ts';
+import { hasMetadata, Parameters } from './token-filters.ts';
 import type { TokenPosition } from './token-lists.ts';
 import {
   criterionCondition,
@@ -30,7 +31,12 @@ export interface SearchPage {
 // The statements here have no name: each is planned for its alternatives and their values.
 
 /** The condition of each alternative. The tenant is parameter 1. */
-function conditionsOf({ tenantId, access, alternatives }: TokenSearch, page: SearchPage, parameters: Parameters) {
+function conditionsOf(
+  { tenantId, access }: TokenSearch,
+  alternatives: readonly (readonly TokenCriterion[])[],
+  page: SearchPage,
+  parameters: Parameters,
+): string[] {
   const { after } = page;
   const common = [
     `t.tenant_id = ${parameters.add(tenantId)}`,
@@ -56,46 +62,88 @@ function conditionsOf({ tenantId, access, alternatives }: TokenSearch, page: Sea
 
 const NEWEST_FIRST = 'order by t.created_at desc, t.token_id desc';
 
+/** The metadata that every match of an alternative has, and what else is asked of it. */
+function splitMetadata(criteria: readonly TokenCriterion[]): {
+  metadata: Record<string, string>;
+  others: TokenCriterion[];
+} {
+  const metadata = new Map<string, string>();
+  const others = criteria.filter(({ test, isNegated }) => {
+    if (isNegated || test.field !== 'metadata') return true;
+    const key = test.key.toLowerCase();
+    // No token has two values of one key; it is for the condition to find nothing.
+    if (metadata.has(key)) return true;
+    metadata.set(key, test.value);
+    return false;
+  });
+  return { metadata: Object.fromEntries(metadata), others };
+}
+
 /**
- * The page and the number of all matches, as long as those are within reach; else only that they are not.
+ * The page and the number of all matches, as long as those are within reach; else only that they are not. Incomplete,
+ * which `isCut` tells, where as many tokens as are looked up have the metadata of an alternative, and not all of them
+ * are matches.
  *
  * Gathers before it sorts: asked for the newest few, Postgres would walk through the tenant's tokens by age whenever it
  * thinks a value more frequent than it is, which it does for metadata.
  */
-async function gather(queryable: Queryable, search: TokenSearch, page: SearchPage) {
+async function gather(
+  queryable: Queryable,
+  search: TokenSearch,
+  page: SearchPage,
+  { byMetadata }: { byMetadata: boolean },
+) {
   const parameters = new Parameters();
-  const conditions = conditionsOf(search, page, parameters);
-  const most = parameters.add(page.reach + 1);
-  const gathered = conditions.map(
-    (condition) => `(select t.created_at, t.token_id from tokens t where ${condition} limit ${most})`,
+  const split = search.alternatives.map((criteria) =>
+    byMetadata ? splitMetadata(criteria) : { metadata: {}, others: criteria },
   );
+  const conditions = conditionsOf(
+    search,
+    split.map(({ others }) => others),
+    page,
+    parameters,
+  );
+  const most = parameters.add(page.reach + 1);
+  const lookUps = split.flatMap(({ metadata }, index) =>
+    hasMetadata(metadata)
+      ? [{ index, name: `having_${index}`, tokens: tokensWithMetadata(metadata, parameters, most) }]
+      : [],
+  );
+  const gathered = conditions.map((condition, index) => {
+    const source = lookUps.find((lookUp) => lookUp.index === index)?.name ?? 'tokens';
+    return `(select t.created_at, t.token_id from ${source} t where ${condition} limit ${most})`;
+  });
+  const cut = lookUps.map(({ name }) => `(select count(*) from ${name}) >= ${most}`).join(' or ') || 'false';
   const text = `
-    with found as materialized (
+    with ${lookUps.map(({ name, tokens }) => `${name} as materialized (select * from ${tokens}), `).join('')}
+    found as materialized (
       select distinct created_at, token_id from (${gathered.join(' union all ')}) as each
     ), counted as (
-      select count(*)::integer as matches from found
+      select count(*)::integer as matches, ${cut} as "isCut" from found
     ), page as (
       select t.* from found t, counted where counted.matches < ${most}
       ${NEWEST_FIRST} limit ${parameters.add(page.limit)} offset ${parameters.add(page.offset ?? 0)}
     )
-    select counted.matches, shown.*
+    select counted.matches, counted."isCut", shown.*
     from counted left join (
       select ${LISTED_COLUMNS}
       from page
       cross join lateral (select * from tokens where tenant_id = $1 and token_id = page.token_id limit 1) t ${CVC_JOIN}
     ) shown on true
     order by shown."createdAt" desc, shown.id desc`;
-  const rows = await queryable.run<ListedToken & { id: string | null; matches: number }>({ text }, parameters.values);
+  type Row = ListedToken & { id: string | null; matches: number; isCut: boolean };
+  const rows = await queryable.run<Row>({ text }, parameters.values);
+  const { matches, isCut } = rows[0]!;
   return {
-    matches: rows[0]!.matches,
-    rows: rows.filter(({ id }) => id !== null).map(({ matches: _, ...row }): ListedToken => row),
+    ...{ matches, isCut },
+    rows: rows.filter(({ id }) => id !== null).map(({ matches: _, isCut: __, ...row }): ListedToken => row),
   };
 }
 
 /** The page of a search with so many matches that the newest of each alternative are soon met. */
 async function walk(queryable: Queryable, search: TokenSearch, page: SearchPage): Promise<ListedToken[]> {
   const parameters = new Parameters();
-  const conditions = conditionsOf(search, page, parameters);
+  const conditions = conditionsOf(search, search.alternatives, page, parameters);
   const offset = page.offset ?? 0;
   const most = parameters.add(offset + page.limit);
   const newest = conditions.map(
@@ -120,7 +168,11 @@ export async function searchTokens(
   search: TokenSearch,
   page: SearchPage,
 ): Promise<{ rows: ListedToken[]; matches: number }> {
-  const gathered = await gather(queryable, search, page);
-  if (gathered.matches <= page.reach) return gathered;
-  return { rows: await walk(queryable, search, page), matches: gathered.matches };
+  let gathered = await gather(queryable, search, page, { byMetadata: true });
+  if (gathered.isCut && gathered.matches <= page.reach) {
+    gathered = await gather(queryable, search, page, { byMetadata: false });
+  }
+  const { rows, matches } = gathered;
+  if (matches <= page.reach) return { rows, matches };
+  return { rows: await walk(queryable, search, page), matches };
 }

@@ -127,6 +127,25 @@ begin atomic
   where s.key_digest = session_key_digest and least(s.expires_at, c.expires_at, a.expires_at) > now();
 end;
 
+-- At most `most` of the tenant's tokens, all where it is null, that have the metadata, without what is sealed in them.
+-- Where policies hold, only operators that Postgres knows to be leakproof may look into an index, and @> is none: it
+-- would be tried on every token of the tenant. Planned for its values; without a limit they are many, and to write them
+-- to disk would take longer than to find them.
+create function tokens_with_metadata(wanted jsonb, most bigint)
+returns table (
+  tenant_id uuid, token_id text, type text, container text, fingerprint bytea, created_by uuid, created_at timestamptz,
+  expires_at timestamptz, metadata_folded jsonb
+)
+language plpgsql stable set work_mem = '32MB' as $$
+begin
+  return query execute '
+    select tenant_id, token_id, type, container, fingerprint, created_by, created_at::timestamptz,
+      expires_at::timestamptz, metadata_folded
+    from tokens where tenant_id = $1 and metadata_folded @> $2 limit $3'
+  using current_tenant(), wanted, most;
+end
+$$;
+
 -- What no tenant's retention reaches back to.
 create function oldest_retained_log() returns timestamptz language sql stable
 return now() - make_interval(secs => (
@@ -179,7 +198,7 @@ begin
     'count_inserted_tokens()', 'count_deleted_tokens()', 'count_moved_token()', 'fold_token_counts(integer)',
     'drop_empty_token_counts(integer)', 'make_log_partitions(integer)', 'drop_expired_log_partition()',
     'clear_unpartitioned_logs(integer)', 'remove_logs_of_deleted_tenant(uuid, integer)', 'find_key_access(bytea)',
-    'find_session_access(bytea)'
+    'find_session_access(bytea)', 'tokens_with_metadata(jsonb, bigint)'
   ] loop
     execute format(
       -- Without pg_catalog, which is looked at first anyway: tables are made in the first schema that is named.
@@ -190,7 +209,8 @@ begin
 end
 $$;
 
-grant execute on function find_key_access(bytea), find_session_access(bytea) to tokenkeep_api;
+grant execute on function find_key_access(bytea), find_session_access(bytea), tokens_with_metadata(jsonb, bigint)
+  to tokenkeep_api;
 grant execute on function fold_token_counts(integer), drop_empty_token_counts(integer), make_log_partitions(integer),
   drop_expired_log_partition(), clear_unpartitioned_logs(integer), remove_logs_of_deleted_tenant(uuid, integer)
   to tokenkeep_sweeper;

@@ -8,6 +8,7 @@ import { deleteToken, type NewToken } from '../../../src/data/tokens.ts';
 import { silentLogger } from '../../../src/platform/logger.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { EARLIER, newLog, newToken } from '../../support/rows.ts';
+import { databaseWithin } from '../../support/tenant-database.ts';
 
 const COUNTS_MIGRATION = 8;
 
@@ -45,7 +46,7 @@ describe('the counts of tokens', () => {
   });
 
   const countIn = (...containers: string[]): Promise<number> =>
-    countTokens(test.database, {
+    countTokens(databaseWithin(tenantId, test.api), {
       tenantId,
       scopes: containers.map((value) => [{ attribute: 'container', operator: 'starts_with', value }]),
     });
@@ -66,7 +67,7 @@ describe('the counts of tokens', () => {
       expect(await countIn('/a/b/', '/ab/'), when).to.equal(4);
       expect(await countIn('/', '/nowhere/'), when).to.equal(6);
       expect(await countIn(), when).to.equal(0);
-      await foldTokenCounts(test.database, 1_000);
+      await foldTokenCounts(test.maintenance, 1_000);
     }
     expect(await rowsOf('token_count_changes')).to.equal(0);
   });
@@ -75,14 +76,14 @@ describe('the counts of tokens', () => {
     const expired = newToken(tenantId, { container: '/a/', expiresAt: EARLIER() });
     await insertTokens(test.database, [expired, ...tokensIn('/a/', 2)], []);
     expect(await countIn('/a/')).to.equal(2);
-    await foldTokenCounts(test.database, 1_000);
+    await foldTokenCounts(test.maintenance, 1_000);
     expect(await countIn('/a/')).to.equal(2);
   });
 
   it('take from the counts as many rows as a container has parents, however many tokens it holds', async () => {
     await insertTokens(test.database, tokensIn('/a/b/', 500), []);
     expect(await rowsOf('token_count_changes')).to.equal(1);
-    await foldTokenCounts(test.database, 1_000);
+    await foldTokenCounts(test.maintenance, 1_000);
     expect(await rowsOf('token_counts')).to.equal(3);
   });
 
@@ -90,7 +91,7 @@ describe('the counts of tokens', () => {
     let writing = true;
     const fold = async (): Promise<void> => {
       while (writing) {
-        await foldTokenCounts(test.database, 7);
+        await foldTokenCounts(test.maintenance, 7);
         expect(await countIn('/')).to.be.at.most(400);
       }
     };
@@ -107,7 +108,7 @@ describe('the counts of tokens', () => {
     await Promise.all(folding);
     expect(await countIn('/')).to.equal(320);
     expect(await countIn('/w1/')).to.equal(160);
-    while ((await foldTokenCounts(test.database, 100)) > 0);
+    while ((await foldTokenCounts(test.maintenance, 100)) > 0);
     expect(await countIn('/')).to.equal(320);
     expect(await countIn('/w1/')).to.equal(160);
   });

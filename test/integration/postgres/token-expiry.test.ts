@@ -36,9 +36,9 @@ describe('expiry of tokens in Postgres', () => {
       }),
     );
     await insertTokens(test.database, [...tokens, newToken(tenantId, { expiresAt: LATER() }), newToken(tenantId)], []);
-    expect(await sweepExpiredTokens(test.database, 3)).to.equal(3);
-    expect(await sweepExpiredTokens(test.database, 3)).to.equal(2);
-    expect(await sweepExpiredTokens(test.database, 3)).to.equal(0);
+    expect(await sweepExpiredTokens(test.maintenance, 3)).to.equal(3);
+    expect(await sweepExpiredTokens(test.maintenance, 3)).to.equal(2);
+    expect(await sweepExpiredTokens(test.maintenance, 3)).to.equal(0);
     expect(await rowsOf('tokens')).to.equal(2);
     expect(await rowsOf('token_search_hashes')).to.equal(0);
     const logs = await listLogs(test.database, { tenantId, retentionSeconds: 60, limit: 10 });
@@ -72,7 +72,7 @@ describe('expiry of tokens in Postgres', () => {
     );
     await test.database.transaction(async (transaction) => {
       expect(await sweepExpiredTokens(transaction, 4)).to.equal(4);
-      expect(await sweepExpiredTokens(test.database, 100)).to.equal(6);
+      expect(await sweepExpiredTokens(test.maintenance, 100)).to.equal(6);
     });
     expect(await listLogs(test.database, { tenantId, retentionSeconds: 60, limit: 100 })).to.have.length(10);
   });
@@ -80,20 +80,20 @@ describe('expiry of tokens in Postgres', () => {
   it('clears codes past their retention, and leaves the tokens', async () => {
     const coded = (expiresAt: Date) => newToken(tenantId, { cvc: { sealed: Buffer.from('c'), expiresAt } });
     await insertTokens(test.database, [coded(EARLIER()), coded(EARLIER()), coded(LATER())], []);
-    expect(await clearExpiredCvcs(test.database, 1)).to.equal(1);
-    expect(await clearExpiredCvcs(test.database, 10)).to.equal(1);
+    expect(await clearExpiredCvcs(test.maintenance, 1)).to.equal(1);
+    expect(await clearExpiredCvcs(test.maintenance, 10)).to.equal(1);
     expect(await rowsOf('token_cvcs')).to.equal(1);
     expect(await rowsOf('tokens')).to.equal(3);
   });
 
   it('removes tokens whose tenant is gone with their hashes, in batches, and those of no other tenant', async () => {
     const [kept, other] = [await storedTenant(test.database), randomUUID()];
-    await sweepOrphanedTokens(test.database, 1_000);
+    await sweepOrphanedTokens(test.maintenance, 1_000);
     const tokensOf = (tenant: string) =>
       Array.from({ length: 5 }, () => newToken(tenant, { searchHashes: [Buffer.from('h')] }));
     await insertTokens(test.database, [tenantId, kept, other].flatMap(tokensOf), []);
     const removed = [];
-    for (let sweep = 0; sweep < 4; sweep++) removed.push(await sweepOrphanedTokens(test.database, 4));
+    for (let sweep = 0; sweep < 4; sweep++) removed.push(await sweepOrphanedTokens(test.maintenance, 4));
     expect(removed).to.deep.equal([4, 4, 2, 0]);
     expect(await rowsOf('tokens')).to.equal(0);
     expect(await rowsOf('token_search_hashes')).to.equal(0);

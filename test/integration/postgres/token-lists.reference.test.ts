@@ -10,6 +10,7 @@ import { createOutcomeCounts } from '../../support/outcome-counts.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { judge, mayEver, type ReferenceToken } from '../../support/reference-access.ts';
 import { newToken } from '../../support/rows.ts';
+import { databaseWithin } from '../../support/tenant-database.ts';
 
 const TOKENS = 300;
 const APPLICATIONS = 3_000;
@@ -72,8 +73,8 @@ describe('lists of tokens against the reference model', function () {
       fc.asyncProperty(accessCase, async (held) => {
         const scopes = scopesOf({ permissions: held.permissions, rules: normalizeRules(held.rules) }, 'token:read');
         const [rows, { total }] = await Promise.all([
-          listTokens(test.database, { tenantId, scopes }, { limit: 2 * TOKENS }),
-          pageOfTokens(test.database, { tenantId, scopes }, { page: 1, size: 1 }),
+          listTokens(databaseWithin(tenantId, test.api), { tenantId, scopes }, { limit: 2 * TOKENS }),
+          pageOfTokens(databaseWithin(tenantId, test.api), { tenantId, scopes }, { page: 1, size: 1 }),
         ]);
         const expected = tokens.filter((token) => judge(held, 'token:read', token).allowed).map(({ id }) => id);
         expect(rows.map(({ id }) => id).sort()).to.deep.equal(expected.sort());

@@ -5,6 +5,7 @@ import type { TokenFilter } from '../../../src/data/token-filters.ts';
 import { listTokens, pageOfTokens, type TokenPosition } from '../../../src/data/token-lists.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { EARLIER, newLog, newToken } from '../../support/rows.ts';
+import { databaseWithin } from '../../support/tenant-database.ts';
 
 describe('lists of tokens in Postgres', () => {
   let test: TestDatabase;
@@ -32,8 +33,8 @@ describe('lists of tokens in Postgres', () => {
 
   async function ids(filter: Partial<TokenFilter> = {}): Promise<string[]> {
     const whole = { tenantId, scopes: 'all' as const, ...filter };
-    const listed = (await listTokens(test.database, whole, { limit: 100 })).map(({ id }) => id);
-    const { rows, total } = await pageOfTokens(test.database, whole, { page: 1, size: 100 });
+    const listed = (await listTokens(databaseWithin(tenantId, test.api), whole, { limit: 100 })).map(({ id }) => id);
+    const { rows, total } = await pageOfTokens(databaseWithin(tenantId, test.api), whole, { page: 1, size: 100 });
     // Both kinds of list obey the same filters.
     expect(rows.map(({ id }) => id)).to.deep.equal(listed);
     expect(total).to.equal(listed.length);
@@ -97,7 +98,7 @@ describe('lists of tokens in Postgres', () => {
 
   it('come in pages by number with the total, none beyond the last', async () => {
     const page = (number: number) =>
-      pageOfTokens(test.database, { tenantId, scopes: 'all' }, { page: number, size: 4 });
+      pageOfTokens(databaseWithin(tenantId, test.api), { tenantId, scopes: 'all' }, { page: number, size: 4 });
     expect((await page(2)).rows.map(({ id }) => id)).to.deep.equal(['card-2', 'card-1']);
     expect(await page(3)).to.deep.equal({ rows: [], total: 6 });
   });
@@ -112,7 +113,7 @@ describe('lists of tokens in Postgres', () => {
     let after: TokenPosition | undefined;
     for (;;) {
       const rows = await listTokens(
-        test.database,
+        databaseWithin(tenant, test.api),
         { tenantId: tenant, scopes: 'all' },
         { ...(after === undefined ? {} : { after }), limit: 4 },
       );

@@ -5,6 +5,7 @@ import { findToken, findTokens } from '../../../src/data/tokens.ts';
 import { eventually } from '../../support/eventually.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { newToken } from '../../support/rows.ts';
+import { databaseWithin } from '../../support/tenant-database.ts';
 
 describe('the plans of a new database', () => {
   let test: TestDatabase;
@@ -16,13 +17,14 @@ describe('the plans of a new database', () => {
 
   it('look tokens up by their primary key, before there are statistics', async () => {
     const tenantId = randomUUID();
+    const database = databaseWithin(tenantId, test.api);
     // Enough for the indexes to grow to different heights.
     for (let batch = 0; batch < 100; batch++) {
       const tokens = Array.from({ length: 20 }, () => newToken(tenantId, { searchHashes: [randomBytes(32)] }));
-      await insertTokens(test.database, tokens, []);
-      await findToken(test.database, tenantId, tokens[0]!.id);
+      await insertTokens(database, tokens, []);
+      await findToken(database, tenantId, tokens[0]!.id);
       await findTokens(
-        test.database,
+        database,
         tenantId,
         tokens.map(({ id }) => id),
       );

@@ -5,6 +5,7 @@ import { type SearchPage, searchTokens, type TokenSearch } from '../../../src/da
 import type { TokenCriterion, TokenTest } from '../../../src/data/token-tests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { EARLIER, newToken } from '../../support/rows.ts';
+import { databaseWithin } from '../../support/tenant-database.ts';
 
 const has = (test: TokenTest): TokenCriterion => ({ test, isNegated: false });
 const lacks = (test: TokenTest): TokenCriterion => ({ test, isNegated: true });
@@ -40,7 +41,11 @@ describe('searches of tokens in Postgres', () => {
     { access = EVERYTHING, ...page }: Partial<SearchPage> & { access?: TokenSearch['access'] } = {},
   ) {
     const search = { tenantId, access, alternatives };
-    const { rows, matches } = await searchTokens(test.database, search, { limit: 10, reach: 100, ...page });
+    const { rows, matches } = await searchTokens(databaseWithin(tenantId, test.api), search, {
+      limit: 10,
+      reach: 100,
+      ...page,
+    });
     return { ids: rows.map(({ id }) => id), matches };
   }
 
