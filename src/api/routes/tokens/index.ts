@@ -207,7 +207,10 @@ export function tokenRoutes(
         schema: schema.detokenizeRequest,
         example: { number: "{{ d2cbc1b4-5c3a-45a3-9ee2-392a1c475ab4 | json: '$.number' }}" },
       },
-      responses: { 200: { description: 'The plaintext.', schema: schema.detokenizeResponse } },
+      responses: {
+        200: { description: 'The plaintext.', schema: schema.detokenizeResponse },
+        422: { description: 'What is stored of a token that it names is damaged, and was refused.' },
+      },
       async handle({ caller, body }) {
         return { status: 200, body: await detokenize(parts, caller, body, presentToken) };
       },
