@@ -27,7 +27,7 @@ describe('standalone refuses', function () {
   afterEach(() => folder.dispose());
 
   it('bad settings, all of them at once, before it touches anything', async () => {
-    const flags = ['--log-level', 'loud', '--host', 'not a host', '--vault-addr', 'http://127.0.0.1:1', '--colour'];
+    const flags = ['--log-level', 'loud', '--host', 'not a host', '--vault-addr', 'http://vault.example', '--colour'];
     const { code, stdout, stderr } = await runStandalone({
       dataDir: folder.dataDir,
       port: '70000',
