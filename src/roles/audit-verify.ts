@@ -66,10 +66,10 @@ export async function runAuditVerify(
   { write, progress, logger }: AuditVerifyIo,
 ): Promise<0 | 1> {
   const told = config.anchors === undefined ? undefined : await readToldHeads(config.anchors);
-  const { database, keyManagement, close } = await openParts(config, logger);
+  const parts = await openParts(config, logger);
   try {
     const verification = await verifyAuditChain({
-      ...{ database, keyManagement },
+      ...{ database: parts.database, keyManagement: parts.keyManagement },
       ...(told && { told }),
       onHour: (hour, { links, entries }) =>
         progress(`${hour.toISOString()}: ${entries} entries, ${links} links so far`),
@@ -78,6 +78,6 @@ export async function runAuditVerify(
     for (const line of linesOf(verification)) write(line);
     return verification.fault === undefined ? 0 : 1;
   } finally {
-    await close();
+    await parts.close();
   }
 }
