@@ -209,6 +209,7 @@ begin
 end
 $$;
 
+revoke execute on function drop_log_partitions(timestamptz) from public;
 grant execute on function find_key_access(bytea), find_session_access(bytea), tokens_with_metadata(jsonb, bigint)
   to tokenkeep_api;
 grant execute on function fold_token_counts(integer), drop_empty_token_counts(integer), make_log_partitions(integer),

@@ -283,7 +283,7 @@ describe('data keys', () => {
       const { id } = await due.forSealingCvc(tenantId, HOUR, 1);
       now += 2 * HOUR;
       const kept = await due.forSealingCvc(tenantId, HOUR, 1);
-      const destroyed = (await destroyDueDataKeys(test.database)).map((key) => key.id.replaceAll('-', ''));
+      const destroyed = (await destroyDueDataKeys(test.maintenance)).map((key) => key.id.replaceAll('-', ''));
       expect(destroyed).to.include(id.toString('hex')).and.not.include(kept.id.toString('hex'));
       expect(await createDataKeyStore(test.database).findActive(tenantId, 'cvc')).to.have.property('purpose', 'cvc');
     });

@@ -52,8 +52,8 @@ describe('applications in Postgres', () => {
     await insert({ expiresAt: EARLIER(), declared: true });
     await insert({ expiresAt: LATER() });
     expect(await getApplication(test.database, tenantId, expired.id)).to.equal(undefined);
-    expect(await sweepExpiredApplications(test.database)).to.equal(1);
-    expect(await sweepExpiredApplications(test.database)).to.equal(0);
+    expect(await sweepExpiredApplications(test.maintenance)).to.equal(1);
+    expect(await sweepExpiredApplications(test.maintenance)).to.equal(0);
     expect((await operations()).filter((operation) => operation === 'expire')).to.have.length(1);
   });
 

@@ -86,8 +86,8 @@ describe('idempotent answers that go', () => {
     await keep(1, { applicationId });
     await keep(1, { applicationId }, 0);
     await test.database.run({ text: 'update idempotent_answers set application_id = null' });
-    expect(await sweepOrphanedAnswers(test.database, 10)).to.equal(0);
-    expect(await sweepExpiredAnswers(test.database, 10)).to.equal(1);
+    expect(await sweepOrphanedAnswers(test.maintenance, 10)).to.equal(0);
+    expect(await sweepExpiredAnswers(test.maintenance, 10)).to.equal(1);
   });
 
   it('are passed over by one who removes while another does', async () => {
@@ -95,7 +95,7 @@ describe('idempotent answers that go', () => {
     await keep(3, { applicationId });
     await test.database.transaction(async (transaction) => {
       expect(await removeAnswersOf(transaction, { tenantId, applicationId }, 2)).to.equal(2);
-      expect(await sweepOrphanedAnswers(test.database, 10)).to.equal(1);
+      expect(await sweepOrphanedAnswers(test.maintenance, 10)).to.equal(1);
     });
     expect(await countOf(applicationId)).to.equal(0);
   });

@@ -53,35 +53,35 @@ describe('retention of the audit log in Postgres', () => {
     });
 
   it('is carried out once, however many replicas do it', async () => {
-    const outcomes = await Promise.all([1, 2, 3].map(() => dropLogPartitions(test.database)));
+    const outcomes = await Promise.all([1, 2, 3].map(() => dropLogPartitions(test.maintenance)));
     expect(outcomes.reduce((sum, dropped) => sum + dropped)).to.equal(3);
     expect(await oldPartitions()).to.equal(0);
   });
 
   it('does not wait for a long reader of the log, nor have others wait, and goes on after it', async () => {
     await whileReading('logs', async (reader) => {
-      const [outcome] = await Promise.all([kindOf(dropLogPartitions(test.database)), live()]);
+      const [outcome] = await Promise.all([kindOf(dropLogPartitions(test.maintenance)), live()]);
       expect(outcome).to.equal('unavailable');
       await reader.run({ text: 'select 1' });
     });
     expect(await oldPartitions()).to.equal(3);
-    expect(await dropLogPartitions(test.database)).to.equal(3);
+    expect(await dropLogPartitions(test.maintenance)).to.equal(3);
   });
 
   it('does not wait for a long reader of the one partition that is due', async () => {
     await whileReading('logs_2020010100', async () => {
-      const [outcome] = await Promise.all([kindOf(dropLogPartitions(test.database)), live()]);
+      const [outcome] = await Promise.all([kindOf(dropLogPartitions(test.maintenance)), live()]);
       expect(outcome).to.equal('unavailable');
     });
-    expect(await dropLogPartitions(test.database)).to.equal(3);
+    expect(await dropLogPartitions(test.maintenance)).to.equal(3);
   });
 
   it('lets a partition be made later where the log is being read for long', async () => {
     await whileReading('logs', async () => {
-      const [outcome] = await Promise.all([kindOf(makeLogPartitions(test.database, 10)), live()]);
+      const [outcome] = await Promise.all([kindOf(makeLogPartitions(test.maintenance, 10)), live()]);
       expect(outcome).to.equal('unavailable');
     });
-    expect(await makeLogPartitions(test.database, 10)).to.be.at.least(6);
+    expect(await makeLogPartitions(test.maintenance, 10)).to.be.at.least(6);
     expect(await list()).to.have.length(20);
   });
 
@@ -89,7 +89,7 @@ describe('retention of the audit log in Postgres', () => {
     const entries = Array.from({ length: 25 }, () => newLog(tenantId, 'x', { createdAt: old() }));
     await insertLogs(test.database, [...entries, newLog(tenantId, 'kept')]);
     const removed = [];
-    for (let batch = 0; batch < 4; batch++) removed.push(await clearUnpartitionedLogs(test.database, 10));
+    for (let batch = 0; batch < 4; batch++) removed.push(await clearUnpartitionedLogs(test.maintenance, 10));
     expect(removed).to.deep.equal([10, 10, 5, 0]);
     expect((await list()).map(({ entityId }) => entityId)).to.deep.equal(['kept']);
   });
@@ -101,7 +101,7 @@ describe('retention of the audit log in Postgres', () => {
     );
     await test.database.transaction(async (transaction) => {
       expect(await clearUnpartitionedLogs(transaction, 4)).to.equal(4);
-      expect(await clearUnpartitionedLogs(test.database, 100)).to.equal(6);
+      expect(await clearUnpartitionedLogs(test.maintenance, 100)).to.equal(6);
     });
   });
 });

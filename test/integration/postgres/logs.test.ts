@@ -92,7 +92,7 @@ describe('the audit log in Postgres', () => {
   });
 
   it('has its partitions made ahead, once, however many make them', async () => {
-    const made = await Promise.all([1, 2, 3].map(() => makeLogPartitions(test.database, 10)));
+    const made = await Promise.all([1, 2, 3].map(() => makeLogPartitions(test.maintenance, 10)));
     expect(made.reduce((sum, count) => sum + count)).to.be.within(6, 8);
     expect((await partitions()).length).to.be.within(11, 12);
     await insertLogs(test.database, [newLog(tenantId, 'x', { createdAt: new Date(Date.now() + 9 * HOUR) })]);
@@ -105,7 +105,7 @@ describe('the audit log in Postgres', () => {
   it('takes entries of an hour without a partition, and leaves that hour where they are', async () => {
     const later = new Date(Date.now() + 8 * HOUR);
     await insertLogs(test.database, [newLog(tenantId, 'x', { createdAt: later })]);
-    await makeLogPartitions(test.database, 10);
+    await makeLogPartitions(test.maintenance, 10);
     await insertLogs(test.database, [newLog(tenantId, 'y', { createdAt: later })]);
     const hour = `logs_${later.toISOString().replaceAll(/\D/g, '').slice(0, 10)}`;
     expect(await partitions()).not.to.include(hour);
@@ -125,11 +125,11 @@ describe('the audit log in Postgres', () => {
     ]);
     const century = { ...DEFAULT_QUOTAS, logRetentionSeconds: 100 * 365 * 24 * 3600 };
     const patient = await storedTenant(test.database, { quotas: century });
-    expect(await dropLogPartitions(test.database)).to.equal(0);
-    expect(await clearUnpartitionedLogs(test.database, 10)).to.equal(0);
+    expect(await dropLogPartitions(test.maintenance)).to.equal(0);
+    expect(await clearUnpartitionedLogs(test.maintenance, 10)).to.equal(0);
     await test.database.run({ text: 'delete from tenants where tenant_id = $1' }, [patient]);
-    expect(await dropLogPartitions(test.database)).to.equal(1);
-    expect(await clearUnpartitionedLogs(test.database, 10)).to.equal(1);
+    expect(await dropLogPartitions(test.maintenance)).to.equal(1);
+    expect(await clearUnpartitionedLogs(test.maintenance, 10)).to.equal(1);
     expect(await partitions()).not.to.include('logs_2020010100');
     const left = await list({ retentionSeconds: 100 * 365 * 24 * 3600 });
     expect(left.map(({ entityId }) => entityId)).to.deep.equal(['z']);

@@ -21,7 +21,7 @@ describe('sweeps by several replicas at once', () => {
 
   before(async () => {
     test = await createTestDatabase();
-    const { connectionString } = test;
+    const connectionString = test.sweeperConnectionString;
     replicas = Array.from({ length: 3 }, () => createDatabase({ connectionString, logger: silentLogger, poolSize: 2 }));
   });
   after(async () => {
