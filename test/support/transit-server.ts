@@ -31,6 +31,7 @@ export interface TransitAnswer {
 export interface TransitServer {
   /** Plain HTTP on loopback. */
   readonly address: string;
+  /** Its certificate is for this address alone, not for `localhost`. */
   readonly tlsAddress: string;
   /** Of the authority that signed the certificate of `tlsAddress`; PEM. */
   readonly caFile: string;
@@ -192,7 +193,8 @@ async function startTransitServer(program: string): Promise<TransitServer & { st
     const { certificate: authority } = await demand({ method: 'POST', path: 'pki/root/generate/internal', body: root });
     const role = { allow_any_name: true, allow_ip_sans: true, max_ttl: '720h' };
     await demand({ method: 'POST', path: 'pki/roles/server', body: role });
-    const wanted = { common_name: 'localhost', ip_sans: '127.0.0.1', ttl: '720h' };
+    const names = { common_name: 'vault.test', exclude_cn_from_sans: true, ip_sans: '127.0.0.1' };
+    const wanted = { ...names, ttl: '720h' };
     const issued = await demand({ method: 'POST', path: 'pki/issue/server', body: wanted });
     await writeFile(join(folder, 'ca.pem'), `${authority}\n`);
     await writeFile(join(folder, 'certificate.pem'), `${issued.certificate}\n`);
