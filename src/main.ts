@@ -96,7 +96,7 @@ async function start(command: RunCommand, logger: Logger): Promise<Running> {
     }
     case 'migrate': {
       const { runMigrate } = await import('./roles/migrate.ts');
-      await runMigrate(command.config, logger);
+      await runMigrate(command.config, { write, logger });
       return ended(0);
     }
     case 'status': {

@@ -38,12 +38,29 @@ function createRole(role: string): Statement {
   };
 }
 
-/** Makes the group roles that the server does not have. Throws GroupRolesMissing where the user may not. */
-export async function ensureGroupRoles(owner: Queryable): Promise<void> {
-  const [state] = await owner.run<{ mayCreate: boolean; missing: string[] }>(STATE, [GROUPS]);
+/** Makes those of the roles that the server does not have. Throws GroupRolesMissing where the user may not. */
+export async function ensureGroupRoles(owner: Queryable, roles: readonly string[] = GROUPS): Promise<void> {
+  const [state] = await owner.run<{ mayCreate: boolean; missing: string[] }>(STATE, [roles]);
   const { mayCreate, missing } = state!;
   if (missing.length > 0 && !mayCreate) throw new GroupRolesMissing(missing);
   for (const role of missing) await owner.run(createRole(role));
+}
+
+const WITHOUT_MEMBERS: Statement = {
+  text: `
+    select wanted as role from unnest($1::text[]) wanted
+    where not exists (
+      select from pg_auth_members where roleid = to_regrole(wanted) and member <> current_user::regrole
+    )`,
+};
+
+/** The statements, with a name and a password to choose, by which users come into the groups that have none. */
+export async function statementsForLogins(
+  queryable: Queryable,
+  groupRoles: readonly string[] = GROUPS,
+): Promise<string[]> {
+  const groups = await queryable.run<{ role: string }>(WITHOUT_MEMBERS, [groupRoles]);
+  return groups.map(({ role }) => `create user <name> password '<password>' in role ${role};`);
 }
 
 /** Makes a user who may log in, as a member of a group, or gives it another password. Both must be plain words. */
