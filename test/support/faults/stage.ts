@@ -34,20 +34,20 @@ export interface FaultStage {
   /** One whose keys are not, once `chill` has been seen by the vault. */
   readonly cold: Kept;
   /** Messages that the vault has logged since they were last taken. */
-  takeLog(): LogLine[];
+  readonly takeLog: () => LogLine[];
   /** The data keys of the tenant leave the memory of the vault soon, as after each change of a tenant. */
-  chill(kept: Kept): Promise<void>;
-  read(kept: Kept): Promise<Answer>;
-  create(kept: Kept, idempotencyKey?: string): Promise<Answer>;
+  readonly chill: (kept: Kept) => Promise<void>;
+  readonly read: (kept: Kept) => Promise<Answer>;
+  readonly create: (kept: Kept, idempotencyKey?: string) => Promise<Answer>;
   /** By the clock of the vault. */
-  passTime(ms: number): void;
+  readonly passTime: (ms: number) => void;
   /** Revokes the token that the vault presents to the transit server. */
-  revokeToken(): Promise<void>;
+  readonly revokeToken: () => Promise<void>;
   /** Puts a new one where the vault looks for it. */
-  renewToken(): Promise<void>;
+  readonly renewToken: () => Promise<void>;
   /** Resolves once nothing is degraded and both tokens are read right. */
-  settle(): Promise<void>;
-  stop(): Promise<void>;
+  readonly settle: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export interface LogLine {
