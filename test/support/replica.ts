@@ -5,14 +5,15 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { silentLogger } from '../../src/platform/logger.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
-import { startApi } from '../../src/roles/api.ts';
+import { startApi, type ApiOptions } from '../../src/roles/api.ts';
 import { NO_RATE_LIMITS, type RateLimitSettings, type TestVault } from './vault.ts';
 
-/** One more API over the database and the keyring of a vault, with connections and caches of its own. */
+/** One more API over the database and, if not given, the keyring of a vault, with connections and caches of its own. */
 export async function startReplica(
   vault: TestVault,
   connectionString = vault.apiConnectionString,
   rateLimits: Partial<RateLimitSettings> = {},
+  keys: Partial<Pick<ApiOptions, 'keyManagement' | 'dataKeyLimits'>> = {},
 ): Promise<{ baseUrl: string; metrics: Metrics; stop(): Promise<void> }> {
   const logger = silentLogger;
   const metrics = createMetrics();
@@ -24,7 +25,9 @@ export async function startReplica(
   const api = await startApi({
     ...{ database, maintenance, connectionString, logger, shutdown, clock: systemClock, metrics },
     ...{ host: '127.0.0.1', port: 0, internalHost: '127.0.0.1', internalPort: 0, internalToken: vault.internalToken },
-    keyManagement: await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true }),
+    keyManagement:
+      keys.keyManagement ?? (await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true })),
+    dataKeyLimits: keys.dataKeyLimits,
     headerPrefixes: ['SVC', 'BT'],
     corsOrigins: [],
     ...NO_RATE_LIMITS,
