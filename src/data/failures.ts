@@ -61,6 +61,13 @@ const UNAVAILABLE_STATES: Record<string, string> = {
   '42P01': 'a table is missing: run "tokenkeep migrate"',
 };
 
+/** Why Postgres cannot serve now; undefined where it is the statement that it refuses. */
+function reasonOf(code: string, constraint: string | undefined): string | undefined {
+  // A check without a name is that of a partitioned table: none of its partitions takes the row.
+  if (code === CHECK_VIOLATION && constraint === undefined) return 'a table has no partition for what is to be written';
+  return UNAVAILABLE_STATES[code] ?? UNAVAILABLE[code.slice(0, 2)];
+}
+
 /**
  * The one form in which failures of the driver leave this room. Anything that is no answer of Postgres is a connection
  * that could not be made or broke; errors of our own code pass unchanged.
@@ -69,7 +76,7 @@ export function translateFailure(error: unknown, statement: string): unknown {
   if (error instanceof pg.DatabaseError) {
     const code = error.code ?? 'XX000';
     if (code === QUERY_CANCELED) return new StatementTimeout();
-    const reason = UNAVAILABLE_STATES[code] ?? UNAVAILABLE[code.slice(0, 2)];
+    const reason = reasonOf(code, error.constraint);
     return reason === undefined
       ? new SqlError(statement, code, error.constraint)
       : new DomainError('unavailable', `${reason} (SQLSTATE ${code})`);
