@@ -55,8 +55,12 @@ check: lint types ## Everything but the tests: lint, types, format, architecture
 generate: install ## Write the files that are made from the source (docs/commands.md)
 	@config/generate.sh
 
+.PHONY: tools
+tools: install ## Install what tests need and npm does not bring, outside of the checkout: OpenBao (PyPI), toxiproxy (Go)
+	@node --disable-warning=ExperimentalWarning test/support/install-tools.ts
+
 .PHONY: test
-test: install ## All tests that one machine can hold
+test: install tools ## All tests that one machine can hold
 	@mocha 'test/{architecture,unit,integration}/**/*.test.ts'
 
 .PHONY: test-unit
