@@ -1,5 +1,6 @@
 import { readCommand } from './config/command.ts';
 import type { Command } from './config/command.ts';
+import { keepMemoryOutOfCoreFiles } from './platform/core-dumps.ts';
 import { createLogger } from './platform/logger.ts';
 import type { Logger } from './platform/logger.ts';
 
@@ -19,6 +20,7 @@ const STOP_DEADLINE_MS = 9_800;
 const SAME_SIGNAL_MS = 500;
 
 async function main(): Promise<void> {
+  keepMemoryOutOfCoreFiles();
   const command = readCommand(process.argv.slice(2));
   if (command.action === 'print') {
     write(command.text);

@@ -44,6 +44,9 @@ function base64Core(bytes: Buffer, phase: number): string {
   return text.slice(shared, Math.floor(((phase + bytes.length) * 8) / 6));
 }
 
+/** Bytes that are passed by at once, where every canary is longer: what fits a byte. */
+const LONGEST_STEP = 64;
+
 interface Pattern {
   canary: string;
   encoding: string;
@@ -58,26 +61,36 @@ export interface CanaryScanner {
 }
 
 export function createCanaryScanner(canaries: Canaries): CanaryScanner {
-  // By the first four bytes; the bitmap of the first two lets most positions pass with one look.
-  const isBeginning = new Uint8Array(2 ** 16);
-  const patterns = new Map<number, Pattern[]>();
+  const patterns: Pattern[] = [];
   for (const [canary, value] of Object.entries(canaries)) {
     if (value.length < MIN_LENGTH) throw new Error(`the canary ${canary} is too short to be told from chance`);
-    for (const { encoding, bytes } of encodingsOf(value)) {
-      isBeginning[bytes.readUInt16BE(0)] = 1;
-      const head = bytes.readUInt32BE(0);
-      patterns.set(head, [...(patterns.get(head) ?? []), { canary, encoding, bytes }]);
+    patterns.push(...encodingsOf(value).map(({ encoding, bytes }) => ({ canary, encoding, bytes })));
+  }
+  // Wu and Manber's: by the last two bytes of a window as long as the shortest pattern, how far the window may move
+  // without passing a pattern by. Most of a database is passed by in steps of several bytes.
+  const last = patterns.reduce((least, { bytes }) => Math.min(least, bytes.length - 2), LONGEST_STEP);
+  const shifts = new Uint8Array(2 ** 16).fill(last + 1);
+  const byHead = new Map<number, Pattern[]>();
+  for (const pattern of patterns) {
+    for (let at = 0; at <= last; at++) {
+      const block = pattern.bytes.readUInt16BE(at);
+      shifts[block] = Math.min(shifts[block]!, last - at);
     }
+    const head = pattern.bytes.readUInt32BE(0);
+    byHead.set(head, [...(byHead.get(head) ?? []), pattern]);
   }
 
   function scan(place: string, content: Buffer | string): Sighting[] {
     const bytes = typeof content === 'string' ? Buffer.from(content, 'utf8') : content;
     const found = new Map<string, Sighting>();
-    for (let at = 0; at + 4 <= bytes.length; at += 1) {
-      if (isBeginning[(bytes[at]! << 8) | bytes[at + 1]!] === 0) continue;
-      for (const pattern of patterns.get(bytes.readUInt32BE(at)) ?? []) {
+    for (let at = last; at + 2 <= bytes.length;) {
+      const shift = shifts[(bytes[at]! << 8) | bytes[at + 1]!]!;
+      at += shift || 1;
+      if (shift > 0) continue;
+      const start = at - 1 - last;
+      for (const pattern of byHead.get(bytes.readUInt32BE(start)) ?? []) {
         const { canary, encoding } = pattern;
-        if (!bytes.subarray(at, at + pattern.bytes.length).equals(pattern.bytes)) continue;
+        if (!bytes.subarray(start, start + pattern.bytes.length).equals(pattern.bytes)) continue;
         found.set(`${canary} ${encoding}`, { canary, encoding, place });
       }
     }

@@ -119,11 +119,12 @@ function urlOf(databaseName: string, role?: GroupRole): string {
   return url.href;
 }
 
-async function administer(sql: string): Promise<void> {
+/** Runs a statement as the superuser of the run's Postgres. */
+export async function administer(sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: process.env[ADDRESS] });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Record<string, unknown>>(sql)).rows;
   } finally {
     await client.end();
   }

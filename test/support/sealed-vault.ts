@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { DEFAULT_SCALING } from '../../src/domain/declarations.ts';
-import { randomCardNumber, randomDigits } from './canary.ts';
+import { randomDigits } from './canary.ts';
+import { plantedCanary } from './run-canaries.ts';
 import { readSealed, SEALED_COLUMNS, type SealedColumnName, writeSealed } from './sealed-columns.ts';
 import type { Answer, TestVault } from './vault.ts';
 
@@ -25,7 +26,7 @@ export const IDEMPOTENCY_KEYS = ['first', 'second'] as const;
 export const reactorCode = (text: string): string => `module.exports = async () => ({ raw: '${text}' });`;
 
 export function newCard(): { number: string; cvc: string } {
-  return { number: randomCardNumber(), cvc: randomDigits(3) };
+  return { number: plantedCanary('card of a sealed token'), cvc: randomDigits(3) };
 }
 
 /** Sends the request whose answer is kept under an idempotency key. */

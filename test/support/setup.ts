@@ -10,14 +10,27 @@ export async function mochaGlobalSetup(this: Runner): Promise<void> {
   await startTestPostgres();
 }
 
-/** Holds a whole run against the API's document. */
+const startedAt = Date.now();
+
+/** However slow the machine: what a whole run leaves behind is a gigabyte. */
+const SCAN_TIMEOUT_MS = 300_000;
+
+/** Holds a whole run against the API's document, and what it leaves behind against its secrets. */
 export const mochaHooks: RootHookObject = {
-  async afterAll(this: Context) {
-    const root = this.test!.parent!;
-    if (!includesIntegration(root)) return;
-    const { checkDocumentCoverage } = await import('./document-coverage.ts');
-    await checkDocumentCoverage(root);
-  },
+  afterAll: [
+    async function (this: Context) {
+      const root = this.test!.parent!;
+      if (!includesIntegration(root)) return;
+      const { checkDocumentCoverage } = await import('./document-coverage.ts');
+      await checkDocumentCoverage(root);
+    },
+    async function (this: Context) {
+      this.timeout(SCAN_TIMEOUT_MS);
+      if (!includesIntegration(this.test!.parent!)) return;
+      const { checkRunCanaries } = await import('./run-canary-check.ts');
+      await checkRunCanaries(startedAt);
+    },
+  ],
 };
 
 /** Stops it, and fails the run where a test has left something open. */
@@ -27,6 +40,8 @@ export async function mochaGlobalTeardown(this: Runner): Promise<void> {
     await stopTestPostgres();
     const { stopTransitServer } = await import('./transit-server.ts');
     await stopTransitServer();
+    const { dropOutput } = await import('./run-canaries.ts');
+    await dropOutput();
   }
   setTimeout(() => {
     process.stderr.write(`handles leaked by the tests: ${process.getActiveResourcesInfo().join(', ')}\n`);

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { descendantsOf, isRunning, type ProcessIdentity } from './processes.ts';
+import { keepOutput } from './run-canaries.ts';
 import { eventually } from './eventually.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -70,6 +71,8 @@ export interface ProgramOptions {
   /** Further flags. */
   flags?: string[];
   env?: Record<string, string>;
+  /** Where it may write core files of any size; by default it may not. */
+  coreFolder?: string;
 }
 
 interface Spawned {
@@ -79,9 +82,11 @@ interface Spawned {
   ended: Promise<number | null>;
 }
 
-function spawnProgram(args: readonly string[], env: Record<string, string> = {}): Spawned {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
-    cwd: ROOT,
+function spawnProgram(args: readonly string[], env: Record<string, string> = {}, coreFolder?: string): Spawned {
+  const limit = coreFolder === undefined ? 'ulimit -c 0' : 'ulimit -c unlimited';
+  const program = [process.execPath, '--disable-warning=ExperimentalWarning', MAIN, ...args];
+  const child = spawn('/bin/sh', ['-c', `${limit}; exec "$@"`, 'sh', ...program], {
+    cwd: coreFolder ?? ROOT,
     // Nothing of this process's own settings, which may be those of a vault.
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -93,7 +98,10 @@ function spawnProgram(args: readonly string[], env: Record<string, string> = {})
   const output = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const ended = once(child, 'close').then(([code]) => {
+    keepOutput('output-of-programs', output.stdout + output.stderr);
+    return code as number | null;
+  });
   return { child, output, ended };
 }
 
@@ -116,7 +124,7 @@ export function runStandalone(options: ProgramOptions): Promise<Ended> {
 /** Starts standalone on free ports; resolves with its `ready` line. */
 export async function startStandalone(options: ProgramOptions): Promise<StandaloneProgram> {
   const { dataDir } = options;
-  const { child, output, ended } = spawnProgram(argumentsOf(options), options.env);
+  const { child, output, ended } = spawnProgram(argumentsOf(options), options.env, options.coreFolder);
   const baseUrl = await readyLine(child, output);
   const metricsUrl = /^\s+Metrics\s+(\S+)$/m.exec(output.stdout)?.[1] ?? '';
   const pid = child.pid!;

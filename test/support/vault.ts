@@ -19,11 +19,12 @@ import { createProcessRuntime } from '../../src/operator/runtimes/process.ts';
 import { createFolderSource } from '../../src/operator/sources/folder.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
-import { silentLogger, type Logger } from '../../src/platform/logger.ts';
+import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
 import { startApi, type ApiOptions } from '../../src/roles/api.ts';
 import { learnDocument, runRecorder } from './exchange-recorder.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
+import { keepOutput, plantedCanary } from './run-canaries.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -101,6 +102,14 @@ export type RateLimitSettings = Pick<ApiOptions, 'redisUrl' | 'trustedProxies' |
 /** Only tests of the limiter are to meet it: tenants are unlimited, and addresses not counted. */
 export const NO_RATE_LIMITS: RateLimitSettings = { redisUrl: undefined, trustedProxies: 0, ipRateLimits: false };
 
+/** What vaults log is looked through when the run ends. */
+function keptLogger(): Logger {
+  return createLogger({
+    ...{ level: 'debug', format: 'json' },
+    destination: { write: (line) => keepOutput('logs-of-vaults', line.trimEnd()) },
+  });
+}
+
 async function read(response: Response): Promise<Answer> {
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true;
@@ -112,7 +121,7 @@ async function read(response: Response): Promise<Answer> {
 }
 
 export async function startTestVault(options: TestVaultOptions = {}): Promise<TestVault> {
-  const { clock = { now: () => Date.now() }, logger = silentLogger } = options;
+  const { clock = { now: () => Date.now() }, logger = keptLogger() } = options;
   const shutdown = createShutdownStack({ logger });
   const dataDir = await mkdtemp(join(tmpdir(), 'tokenkeep-vault-'));
   shutdown.push('folder', () => rm(dataDir, { recursive: true, force: true }));
@@ -203,7 +212,7 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
     async application({ tenantId, type = 'private', permissions, rules = [], declaration = {} } = {}) {
       const owner = tenantId ?? (common ??= await tenant());
       const id = randomUUID();
-      const key = generateApplicationKey('production', type);
+      const key = plantedCanary('application key', generateApplicationKey('production', type));
       const all = rules.length > 0 ? [] : PERMISSION_NAMES.filter((name) => mayHold(type, name));
       const answer = await internal('PUT', `/tenants/${owner}/applications/${id}`, {
         ...{ name: 'test', type, permissions: permissions ?? all, rules },
@@ -213,6 +222,9 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
       if (answer.status !== 200) throw new Error(`application not put: ${JSON.stringify(answer.body)}`);
       return { id, tenantId: owner, key };
     },
-    stop: () => shutdown.run(),
+    async stop() {
+      keepOutput('metrics-of-vaults', await metrics.registry.metrics());
+      await shutdown.run();
+    },
   };
 }

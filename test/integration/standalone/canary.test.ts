@@ -11,6 +11,7 @@ import {
   readTokens,
 } from '../../support/canary-planting.ts';
 import { createCanaryScanner, randomSecret, type Sighting } from '../../support/canary.ts';
+import { plantedCanary } from '../../support/run-canaries.ts';
 import { createStandaloneFolder, UNLIMITED_TENANT, type StandaloneFolder } from '../../support/standalone-folder.ts';
 import { startStandalone, type StandaloneProgram } from '../../support/standalone.ts';
 
@@ -48,7 +49,7 @@ describe('canaries planted through every endpoint', function () {
   let printed = '';
 
   const planter: Planter = {
-    plant: (name, value = randomSecret()) => (secrets[name] = value),
+    plant: (name, value = randomSecret()) => (secrets[name] = plantedCanary(name, value)),
     async send(status, method, path, options) {
       const answer = await vault.request(method, path, { key: payments, ...options });
       expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).to.equal(status);

@@ -1,0 +1,47 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { randomCardNumber } from '../../support/canary.ts';
+import { administer, createEmptyDatabase } from '../../support/postgres.ts';
+import { scanForCanaries } from '../../support/run-canaries.ts';
+
+describe('the scan for canaries at the end of a run', function () {
+  this.timeout(120_000);
+
+  const startedAt = Date.now();
+
+  async function placesOf(canary: string): Promise<string[]> {
+    await administer('checkpoint');
+    const [row] = await administer(`select current_setting('data_directory') as folder`);
+    const folder = String(row!['folder']);
+    const { sightings } = await scanForCanaries({ canary }, { folders: [folder], since: startedAt });
+    return sightings.map(({ place }) => (place.startsWith(folder) ? place.slice(folder.length + 1) : place));
+  }
+
+  it('finds one that stands in a table, and in the write-ahead log once its database is gone', async () => {
+    const test = await createEmptyDatabase();
+    const canary = randomCardNumber();
+    await test.database.run({ text: 'create table leaks (leak text)' });
+    await test.database.run({ text: 'insert into leaks values ($1)' }, [canary]);
+    const places = await placesOf(canary);
+    expect(places.some((place) => place.startsWith('base/'))).to.equal(true);
+    expect(places.some((place) => place.startsWith('pg_wal/'))).to.equal(true);
+    await test.dispose();
+    const left = await placesOf(canary);
+    expect(left.some((place) => place.startsWith('base/'))).to.equal(false);
+    expect(left.some((place) => place.startsWith('pg_wal/'))).to.equal(true);
+  });
+
+  it('finds one in a temporary folder of ours', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'tokenkeep-leak-'));
+    const canary = randomCardNumber();
+    await writeFile(join(folder, 'output.txt'), `number: ${Buffer.from(canary).toString('base64')}`);
+    expect(await placesOf(canary)).to.deep.equal([join(folder, 'output.txt')]);
+    await rm(folder, { recursive: true });
+  });
+
+  it('finds none that was not written', async () => {
+    expect(await placesOf(randomCardNumber())).to.deep.equal([]);
+  });
+});
