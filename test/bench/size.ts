@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
+import { withinTenant } from '../../src/data/tenant-scope.ts';
 import { quantile, runLoop } from './load-loop.ts';
 import { explain } from './size/explain.ts';
 import { setSizeStage } from './size/parts.ts';
-import { makePastPartitions, makeRows, vacuum } from './size/rows.ts';
+import { makePastPartitions, makeRows, TENANT, vacuum } from './size/rows.ts';
 import { sealingParts } from './size/seal.ts';
 import { subjectsFor } from './size/subjects.ts';
 import { measureSweep } from './size/sweep.ts';
@@ -20,23 +21,24 @@ const sizes = values.sizes.split(',').map(Number);
 /** By request, p50 and p99 in ms for each size. */
 const table = new Map<string, string[]>();
 await using stage = await setSizeStage();
-const { database, parts } = stage;
-await makePastPartitions(database);
+const { owner, parts } = stage;
+await makePastPartitions(owner);
 let made = 0;
 for (const size of sizes) {
-  await makeRows(database, made + 1, size);
+  await makeRows(owner, made + 1, size);
   made = size;
-  await vacuum(database);
-  const subjects = await subjectsFor(parts, size);
+  await vacuum(owner);
+  const subjects = await withinTenant(TENANT, () => subjectsFor(parts, size));
   const plans: string[] = [];
   for (const { name, run } of subjects) {
-    await run(sealingParts(parts));
-    const { latencies } = await runLoop(() => run(parts), LOAD);
+    await withinTenant(TENANT, () => run(sealingParts(parts)));
+    const { latencies } = await withinTenant(TENANT, () => runLoop(() => run(parts), LOAD));
     const cell = `${quantile(latencies, 0.5).toFixed(1)} / ${quantile(latencies, 0.99).toFixed(1)}`;
     table.set(name, [...(table.get(name) ?? []), cell]);
     console.error(`${size} ${name}: ${cell}`);
     if (values.plans !== undefined) {
-      plans.push(`== ${name}\n${await explain(database, (on) => run({ ...parts, database: on }))}`);
+      const plan = withinTenant(TENANT, () => explain(parts.database, (on) => run({ ...parts, database: on })));
+      plans.push(`== ${name}\n${await plan}`);
     }
   }
   if (values.plans !== undefined) await writeFile(values.plans, plans.join('\n'));
@@ -44,4 +46,6 @@ for (const size of sizes) {
 console.log(`| p50 / p99 in ms | ${sizes.map((size) => size.toLocaleString('en')).join(' | ')} |`);
 console.log(`| --- | ${sizes.map(() => '---:').join(' | ')} |`);
 for (const [name, cells] of table) console.log(`| ${name} | ${cells.join(' | ')} |`);
-console.log(`\n${(await measureSweep(parts, Math.min(SWEPT, made / 2))).join('\n')}`);
+console.log(
+  `\n${(await withinTenant(TENANT, () => measureSweep(parts, owner, Math.min(SWEPT, made / 2)))).join('\n')}`,
+);

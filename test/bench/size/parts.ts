@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createDatabase, type Database } from '../../../src/data/database.ts';
 import { createDataKeyStore } from '../../../src/data/data-keys.ts';
 import { startEmbeddedPostgres } from '../../../src/data/embedded/postgres.ts';
+import { API_ROLE } from '../../../src/data/group-roles.ts';
 import { insertLogs } from '../../../src/data/logs.ts';
 import { migrate } from '../../../src/data/migrate.ts';
 import { upsertTenant } from '../../../src/data/tenants.ts';
@@ -26,7 +27,8 @@ import { TENANT } from './rows.ts';
 export type Parts = BroadReadParts & { readonly cursors: Cursors };
 
 export interface SizeStage extends AsyncDisposable {
-  readonly database: Database;
+  /** As the owner; the services' parts are confined to the tenant in scope. */
+  readonly owner: Database;
   readonly parts: Parts;
 }
 
@@ -41,10 +43,13 @@ export async function setSizeStage(): Promise<SizeStage> {
   undo.defer(() => server.stop());
   // Making a million rows takes longer than the vault lets a statement take.
   const { connectionString } = server;
-  const database = createDatabase({ connectionString, logger: silentLogger, statementTimeoutMs: 600_000 });
+  const patient = { connectionString, logger: silentLogger, statementTimeoutMs: 600_000 };
+  const owner = createDatabase(patient);
+  undo.defer(() => owner.close());
+  const database = createDatabase({ ...patient, tenantScoped: true, role: API_ROLE });
   undo.defer(() => database.close());
-  await migrate(database, { logger: silentLogger });
-  await upsertTenant(database, newTenant({ id: TENANT }), []);
+  await migrate(owner, { logger: silentLogger });
+  await upsertTenant(owner, newTenant({ id: TENANT }), []);
   const management = await openKeyring(join(folder, 'keyring.json'), { isNeeded: async () => false });
   const dataKeys = createDataKeys({ management, store: createDataKeyStore(database), clock: systemClock });
   undo.defer(() => dataKeys.close());
@@ -59,5 +64,5 @@ export async function setSizeStage(): Promise<SizeStage> {
     largePages: createLargePages({ metrics: createMetrics() }),
   };
   const all = undo.move();
-  return { database, parts, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { owner, parts, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

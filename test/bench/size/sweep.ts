@@ -40,14 +40,13 @@ async function sweepBy(replicas: number, database: Database): Promise<void> {
 /**
  * What live requests take beside nothing, and while several replicas sweep so many expired tokens, as lines of text.
  */
-export async function measureSweep(parts: Parts, count: number): Promise<string[]> {
-  const { database } = parts;
+export async function measureSweep(parts: Parts, owner: Database, count: number): Promise<string[]> {
   const live: Operation = () => useOneCard(parts);
   const { latencies: quiet } = await runLoop(live, { concurrency: 1, durationMs: QUIET_MS, maxOperations: Infinity });
-  await database.run({ text: EXPIRE }, [TENANT, count]);
+  await owner.run({ text: EXPIRE }, [TENANT, count]);
   const began = performance.now();
   let over = false;
-  const sweep = sweepBy(REPLICAS, database).finally(() => (over = true));
+  const sweep = sweepBy(REPLICAS, owner).finally(() => (over = true));
   const beside: number[] = [];
   while (!over) {
     const start = performance.now();

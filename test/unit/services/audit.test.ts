@@ -81,6 +81,22 @@ describe('the audit log', () => {
     await good;
   });
 
+  it('lets entries of several tenants neither share a statement nor wait for each other', async () => {
+    const other = { ...actor, tenantId: 'other' };
+    const all = [
+      audit.record(entries('a')),
+      audit.record([logEntry(other, 'read', 'token', 'x')]),
+      audit.record(entries('b')),
+      audit.record([logEntry(other, 'read', 'token', 'y')]),
+    ];
+    expect(held.statements.map(({ ids }) => ids)).to.deep.equal([['a'], ['x']]);
+    for (let index = 0; index < 4; index++) {
+      held.statements[index]!.end.resolve();
+      await all[index];
+    }
+    expect(held.statements.map(({ ids }) => ids)).to.deep.equal([['a'], ['x'], ['b'], ['y']]);
+  });
+
   it('writes nothing for nothing', async () => {
     await audit.record([]);
     expect(held.statements).to.deep.equal([]);
