@@ -67,11 +67,10 @@ async function plan(
  * stored: data that is given up for a token must be in it.
  */
 async function refuseDamagedDuplicates(parts: TokenParts, caller: Caller, all: readonly Planned[]): Promise<void> {
-  const found = all.map(({ draft, row: { tenantId, type, fingerprint } }) =>
-    draft.deduplicate && fingerprint !== null
-      ? findTokenByFingerprint(parts.database, tenantId, type, fingerprint)
-      : undefined,
-  );
+  const found = all.map(async ({ draft, row: { tenantId, type, fingerprint } }) => {
+    if (!draft.deduplicate || fingerprint === null) return undefined;
+    return findTokenByFingerprint(parts.database, tenantId, type, fingerprint);
+  });
   const rows = (await Promise.all(found)).filter((row) => row !== undefined);
   await openTokens(parts, caller, 'read', rows);
 }
