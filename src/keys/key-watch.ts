@@ -34,7 +34,7 @@ export interface KeyWatchIntervals {
   readonly up: number;
   /** While it cannot. */
   readonly down: number;
-  /** How old a proof may be that a new data key is made on, or that others ask for. */
+  /** How old a proof may be that is not repeated. */
   readonly fresh: number;
 }
 
@@ -89,11 +89,20 @@ export function watchKeyManagement(options: KeyWatchOptions): KeyWatch {
     become(failure === undefined);
   }
 
+  function beginProof(): Promise<void> {
+    return (proof ??= prove().finally(() => (proof = undefined)));
+  }
+
   /** Finds out how it is, unless that is known already. Never rejects. */
   async function look(): Promise<void> {
     if (performance.now() - provedAt < intervals.fresh) return;
-    proof ??= prove().finally(() => (proof = undefined));
+    await beginProof();
+  }
+
+  /** As `look`, from what is found out from now on alone. */
+  async function lookAfresh(): Promise<void> {
     await proof;
+    await beginProof();
   }
 
   function lookSoon(): void {
@@ -106,23 +115,26 @@ export function watchKeyManagement(options: KeyWatchOptions): KeyWatch {
     ).unref();
   }
 
-  async function refuseUnlessProven(): Promise<void> {
-    await look();
+  function refuseWhileDown(): void {
     if (isUp === false) throw unavailable(failure);
   }
 
   /** Single requests fail, or succeed, for many reasons: they only give rise to a look, which decides. */
   async function watched<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      const result = await work();
-      succeeded();
-      if (isUp === false) lookSoon();
-      return result;
+      return await work();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       if (isUp === true) lookSoon();
       throw unavailable(error);
     }
+  }
+
+  async function unwrapped(work: () => Promise<Buffer>): Promise<Buffer> {
+    const plaintext = await watched(work);
+    succeeded();
+    if (isUp === false) lookSoon();
+    return plaintext;
   }
 
   function schedule(): void {
@@ -139,15 +151,24 @@ export function watchKeyManagement(options: KeyWatchOptions): KeyWatch {
     management: {
       ...management,
       async createDataKey(master, tenantId) {
-        await refuseUnlessProven();
-        return watched(() => management.createDataKey(master, tenantId));
+        if (isUp === false) await look();
+        refuseWhileDown();
+        const made = await watched(() => management.createDataKey(master, tenantId));
+        // Only what is found out after it was made tells under which master key that was.
+        await lookAfresh();
+        if (isUp === false) made.plaintext.fill(0);
+        refuseWhileDown();
+        return made;
       },
       async unwrapDataKey(master, tenantId, wrapped) {
         try {
-          return await watched(() => management.unwrapDataKey(master, tenantId, wrapped));
+          return await unwrapped(() => management.unwrapDataKey(master, tenantId, wrapped));
         } catch (error) {
           // Where none unwraps, none was altered: they are in the wrong hands.
-          if (!isUnavailable(error)) await refuseUnlessProven();
+          if (!isUnavailable(error)) {
+            await look();
+            refuseWhileDown();
+          }
           throw error;
         }
       },

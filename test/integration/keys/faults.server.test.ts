@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.ts';
+import { SERVER_FAULTS } from '../../support/faults/known-faults.ts';
 import { expectUnavailable, itOutlives } from '../../support/faults/scenario.ts';
 import { requireFaultTools, startFaultStage, type FaultStage } from '../../support/faults/stage.ts';
 
@@ -13,25 +14,7 @@ describe('a vault whose transit server', () => {
   });
   after(() => stage?.stop());
 
-  itOutlives(
-    {
-      name: 'is sealed, and unsealed again',
-      strike: ({ server }) => server.seal(),
-      mend: ({ server }) => server.unseal(),
-      logged: /sealed/,
-    },
-    () => stage!,
-  );
-
-  itOutlives(
-    {
-      name: 'is killed, and started again',
-      strike: ({ server }) => server.kill(),
-      mend: ({ server }) => server.start(),
-      logged: /Vault does not answer/,
-    },
-    () => stage!,
-  );
+  for (const fault of SERVER_FAULTS) itOutlives(fault, () => stage!);
 
   it('stays sealed serves for as long as keys are kept in memory, is not ready after that, and heals', async function () {
     this.timeout(240_000);
