@@ -1,3 +1,4 @@
+import { keyRotation, type KeyRotationConfig } from './key-rotation-setting.ts';
 import { rateLimitSettings, type RateLimitConfig } from './rate-limit-settings.ts';
 import type { SettingsReader } from './read-settings.ts';
 import { settingName } from './setting.ts';
@@ -14,7 +15,7 @@ import { vaultFaults, vaultSettings, type VaultConfig } from './vault-settings.t
 import { parseExistingFolder, parseHeaderPrefixes, parseHost, parseOrigins, parsePort } from './values.ts';
 
 /** Everything on one machine. Ports: 0 takes a free one. */
-export interface StandaloneConfig extends LogConfig, RateLimitConfig, VaultConfig {
+export interface StandaloneConfig extends LogConfig, RateLimitConfig, VaultConfig, KeyRotationConfig {
   /** Where the API listens. */
   readonly port: number;
   /** What the API and the metrics listen on; the internal API listens on loopback alone. */
@@ -93,6 +94,7 @@ export const standaloneSettings: SettingsReader<StandaloneConfig> = {
       parse: parseOrigins,
     },
     ...vaultSettings,
+    keyRotation,
     ...rateLimitSettings,
     logLevel,
     logFormat,

@@ -3,6 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { StandaloneConfig } from '../config/standalone.ts';
+import { tryAdvisoryLock } from '../data/advisory-lock.ts';
 import { createOperator } from '../operator/operator.ts';
 import { createProcessRuntime } from '../operator/runtimes/process.ts';
 import { createFolderSource } from '../operator/sources/folder.ts';
@@ -12,6 +13,8 @@ import type { Logger } from '../platform/logger.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { startMetricsServer } from '../platform/metrics-server.ts';
 import { createShutdownStack, type ShutdownStack } from '../platform/shutdown.ts';
+import { KEYS_TURN } from '../services/key-rotation/parts.ts';
+import { createScheduledRotation, type ScheduledRotationOptions } from '../services/key-rotation/schedule.ts';
 import { startApi, urlOf } from './api.ts';
 import { openDatabases } from './databases.ts';
 import { declaredReactorsStarted } from './declared-reactors.ts';
@@ -39,9 +42,23 @@ const DATA_FOLDER_MODE = 0o711;
 
 const LOOPBACK = '127.0.0.1';
 
+/** Nobody else rotates the master key of a keyring. */
+const KEYRING_ROTATION_MS = 90 * 24 * 3600_000;
+
 async function readVersion(): Promise<string> {
   const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;
+}
+
+function startKeyRotation(
+  { keyRotation, vaultAddr }: StandaloneConfig,
+  { shutdown, ...parts }: Omit<ScheduledRotationOptions, 'maxAgeMs'> & { shutdown: ShutdownStack },
+): void {
+  const maxAgeMs = keyRotation ?? (vaultAddr === undefined ? KEYRING_ROTATION_MS : 'off');
+  if (maxAgeMs === 'off') return;
+  const rotation = createScheduledRotation({ ...parts, maxAgeMs });
+  rotation.start();
+  shutdown.push('key rotation', () => rotation.stop());
 }
 
 /**
@@ -89,6 +106,10 @@ async function start(
     ...{ logger, metrics, shutdown },
   });
   const baseUrl = urlOf(host, api.port);
+  startKeyRotation(config, {
+    ...{ database: maintenance, management: keyManagement, clock: systemClock, logger, shutdown },
+    takeTurn: () => tryAdvisoryLock(connectionString, KEYS_TURN),
+  });
 
   // A folder that is not there tells nothing: what an earlier start declared stays as it is.
   const manifestsDir = manifests ?? join(dataDir, 'no-manifests');

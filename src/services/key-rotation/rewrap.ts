@@ -11,14 +11,16 @@ export interface RewrapResult extends Rewrapped {
 
 /**
  * Wraps every data key that is not under the current version of the master key under that one; those of card
- * verification codes stay as they are, and are destroyed. The data keys themselves never leave key management. Throws
- * as `inTurn` does, and a DomainError 'unavailable' where Postgres or key management cannot be reached.
+ * verification codes stay as they are, and are destroyed. The data keys themselves never leave key management. The
+ * signal ends it after the batch under way. Throws as `inTurn` does, and a DomainError 'unavailable' where Postgres or key management cannot be reached.
  */
 export async function rewrap(
   parts: KeyRotationParts,
-  { onProgress }: { onProgress?: OnProgress } = {},
+  { onProgress, signal }: { onProgress?: OnProgress; signal?: AbortSignal } = {},
 ): Promise<RewrapResult> {
-  return inTurn(parts, (lost) => rewrapAll(parts, lost, onProgress));
+  return inTurn(parts, (lost) => {
+    return rewrapAll(parts, signal === undefined ? lost : AbortSignal.any([lost, signal]), onProgress);
+  });
 }
 
 /**

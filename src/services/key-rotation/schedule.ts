@@ -29,21 +29,21 @@ export function createScheduledRotation(options: ScheduledRotationOptions): Sche
   const { maxAgeMs, logger, checkIntervalMs = CHECK_INTERVAL_MS } = options;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
-  let stopped = false;
+  const stopping = new AbortController();
   let isWarned = false;
 
   async function check(): Promise<void> {
     try {
       const { rotated, version } = await rotate(options, { ifOlderThanMs: maxAgeMs });
       if (rotated) logger.info({ version }, 'Master key rotated');
-      const { replaced, broken } = await rewrap(options);
+      const { replaced, broken } = await rewrap(options, { signal: stopping.signal });
       if (replaced > 0) logger.info({ version, dataKeys: replaced }, 'Data keys rewrapped');
       if (broken.length > 0)
         logger.warn({ dataKeys: broken.length }, 'Data keys do not unwrap: see tokenkeep keys status');
       isWarned = false;
     } catch (error) {
-      // Another process is at it.
-      if (error instanceof DomainError && error.kind === 'conflict') return;
+      const isBusy = error instanceof DomainError && error.kind === 'conflict';
+      if (isBusy || stopping.signal.aborted) return;
       // Once: what an operator must grant is no news an hour later.
       if (!isWarned) logger.warn({ error }, 'Scheduled key rotation failed; it is tried again every hour');
       isWarned = true;
@@ -52,14 +52,14 @@ export function createScheduledRotation(options: ScheduledRotationOptions): Sche
 
   function loop(): void {
     running = check().then(() => {
-      if (!stopped) timer = setTimeout(loop, checkIntervalMs).unref();
+      if (!stopping.signal.aborted) timer = setTimeout(loop, checkIntervalMs).unref();
     });
   }
 
   return {
     start: loop,
     async stop() {
-      stopped = true;
+      stopping.abort();
       clearTimeout(timer);
       await running;
     },

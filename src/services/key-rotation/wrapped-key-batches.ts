@@ -61,7 +61,7 @@ export async function rewrapInBatches({ database, of, rewrap, signal, onProgress
     replaced += await replaceWrapped(database, done);
     onProgress?.(replaced + broken.length, Math.max(total, replaced + broken.length));
     if (signal.aborted) {
-      throw new DomainError('unavailable', 'the connection to Postgres was lost: run it again, it goes on from there');
+      throw new DomainError('unavailable', 'this was ended before its time: run it again, it goes on from there');
     }
   }
 }
