@@ -103,6 +103,8 @@ export async function connectToVault(options: VaultConnectionOptions): Promise<V
     // Nothing at all is possible without a login, and why not is known only now.
     await session.token();
     await circuit.probe();
+    // It has gone away just now: from here on that is a state, no failure.
+    if (!circuit.isUp) circuit.trip();
   } catch (error) {
     await session.close();
     client.close();

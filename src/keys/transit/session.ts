@@ -33,6 +33,7 @@ const WATCH_EVERY_MS = 2_000;
 
 /** About two thirds of its life, so that two more tries fit in; spread, so that replicas do not come together. */
 function renewalAfter({ lifeMs }: Lease): number {
+  if (lifeMs === Infinity) return Infinity;
   return Math.min(LONGEST_TIMER_MS, Math.max(SHORTEST_RENEWAL_MS, lifeMs * (0.6 + Math.random() * 0.1)));
 }
 
@@ -51,7 +52,7 @@ export function createSession({ client, credentials, logger }: SessionOptions): 
 
   function take(taken: Lease): Lease {
     lease = taken;
-    if (taken.lifeMs < Infinity) schedule(renewalAfter(taken));
+    schedule(renewalAfter(taken));
     return taken;
   }
 
