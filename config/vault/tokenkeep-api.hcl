@@ -1,5 +1,5 @@
-# Of the processes that serve the vault. They make and open data keys; they cannot take a master key out of Vault, delete
-# one, or change that of tokens. Written for the mount `transit` and the key `tokenkeep`: put in your own names.
+# Of the processes that serve the vault. They make and open data keys; they cannot take a master key out of Vault,
+# delete one, or change that of tokens. Written for the mount `transit` and the key `tokenkeep`: put in your own names.
 
 # At the start: whether the keys are there and derived, and which versions they have.
 path "transit/keys/tokenkeep" {

@@ -20,8 +20,8 @@ export interface TransitOptions extends VaultClientOptions, TransitPlace {
 /** Key management in the transit engine of Vault or OpenBao. */
 export interface Transit extends KeyManagement {
   /**
-   * Makes the transit keys that are not there yet. Throws DomainError 'unavailable' where one is missing that `isNeeded`,
-   * may not be made, or is not as it must be.
+   * Makes the transit keys that are not there yet. Throws DomainError 'unavailable' where one is missing that
+   * `isNeeded`, may not be made, or is not as it must be.
    */
   prepare(isNeeded: () => Promise<boolean>): Promise<void>;
 }
