@@ -67,7 +67,8 @@ path "transit/keys/tokenkeep-cvc/trim" {
   capabilities = ["update"]
 }
 
-# `keys import`: data keys that a keyring had wrapped until then. Take both away when that is done.
+# `keys import`: data keys that a keyring had wrapped until then. Take both away when that is done. It also unwraps each
+# before its row is written: for that its token has the policy tokenkeep-api too.
 path "transit/encrypt/tokenkeep" {
   capabilities = ["update"]
 }
