@@ -16,7 +16,19 @@ export interface Import {
 
 /** Rooms, and the rooms that each may import. What is not listed here does not exist. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  roles: ['api', 'services', 'data', 'keys', 'expressions', 'reactors', 'operator', 'domain', 'platform', 'config'],
+  roles: [
+    'api',
+    'services',
+    'data',
+    'keys',
+    'expressions',
+    'reactors',
+    'operator',
+    'cli',
+    'domain',
+    'platform',
+    'config',
+  ],
   api: ['services', 'domain', 'platform'],
   services: ['data', 'keys', 'expressions', 'reactors', 'domain', 'platform'],
   data: ['domain', 'platform'],
