@@ -91,6 +91,14 @@ bench-size: install ## Measure lists, searches, logs and sweeps of a tenant of 1
 bench-expressions: install ## Measure how long hostile expressions hold the event loop, and what a reader beside them notices
 	@node test/bench/expressions.ts
 
+.PHONY: bench-faults
+bench-faults: install tools ## Measure what callers notice of faults between the vault and Vault
+	@node --disable-warning=ExperimentalWarning test/bench/faults.ts
+
+.PHONY: bench-rotation
+bench-rotation: install ## Measure the rewrapping of data keys, and what readers and writers notice of it
+	@node test/bench/rotation.ts
+
 .PHONY: clean
 clean: ## Remove what can be made again; .data stays
 	@rm -rf dist node_modules

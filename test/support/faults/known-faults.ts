@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventually } from '../eventually.ts';
 import type { Toxic } from '../toxiproxy.ts';
 import type { Fault } from './scenario.ts';
 import type { FaultStage } from './stage.ts';
@@ -101,16 +102,27 @@ async function restoreSnapshot({ server }: FaultStage, snapshot: Buffer): Promis
   expect(response.status).to.be.below(300);
 }
 
-/** Mended from a snapshot that is taken right before. */
+const CONTEXT = Buffer.from('administrator').toString('base64');
+
+/** Mended from a snapshot that is taken right before, which the server takes some seconds for. */
 export function restored(fault: Pick<Fault, 'name' | 'logged'>, damage: (stage: FaultStage) => Promise<void>): Fault {
   let snapshot: Buffer;
+  let ciphertext: string;
   return {
     ...fault,
     async strike(stage) {
+      const body = { plaintext: Buffer.from('probe').toString('base64'), context: CONTEXT };
+      ({ ciphertext } = await stage.transit.demand({ method: 'POST', path: 'transit/encrypt/tokenkeep', body }));
       snapshot = await takeSnapshot(stage);
       await damage(stage);
     },
-    mend: (stage) => restoreSnapshot(stage, snapshot),
+    async mend(stage) {
+      await restoreSnapshot(stage, snapshot);
+      const body = { ciphertext, context: CONTEXT };
+      await eventually(() => stage.transit.demand({ method: 'POST', path: 'transit/decrypt/tokenkeep', body }), {
+        deadlineMs: 60_000,
+      });
+    },
   };
 }
 
