@@ -7,7 +7,7 @@ import { foldMetadata } from './token-metadata.ts';
  * tokens are narrowed and ordered by. The owner's function looks them up in the index of metadata, which the API itself
  * cannot use under row-level security.
  *
- * `most` is the placeholder of how many there are at most; without it, all.
+ * `most` is how many there are at most; without it, all.
  */
 export function tokensWithMetadata(metadata: Record<string, string>, parameters: Parameters, most = 'null'): string {
   return `tokens_with_metadata(${parameters.add(foldMetadata(metadata))}::jsonb, ${most})`;

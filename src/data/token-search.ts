@@ -60,6 +60,9 @@ function conditionsOf(
   );
 }
 
+/** Tokens that are looked up by their metadata before it is known what else is true of them. */
+const LOOKED_UP = 10_000;
+
 const NEWEST_FIRST = 'order by t.created_at desc, t.token_id desc';
 
 /** The metadata that every match of an alternative has, and what else is asked of it. */
@@ -104,16 +107,17 @@ async function gather(
     parameters,
   );
   const most = parameters.add(page.reach + 1);
+  const lookedUp = Math.max(page.reach + 1, LOOKED_UP);
   const lookUps = split.flatMap(({ metadata }, index) =>
     hasMetadata(metadata)
-      ? [{ index, name: `having_${index}`, tokens: tokensWithMetadata(metadata, parameters, most) }]
+      ? [{ index, name: `having_${index}`, tokens: tokensWithMetadata(metadata, parameters, String(lookedUp)) }]
       : [],
   );
   const gathered = conditions.map((condition, index) => {
     const source = lookUps.find((lookUp) => lookUp.index === index)?.name ?? 'tokens';
     return `(select t.created_at, t.token_id from ${source} t where ${condition} limit ${most})`;
   });
-  const cut = lookUps.map(({ name }) => `(select count(*) from ${name}) >= ${most}`).join(' or ') || 'false';
+  const cut = lookUps.map(({ name }) => `(select count(*) from ${name}) >= ${lookedUp}`).join(' or ') || 'false';
   const text = `
     with ${lookUps.map(({ name, tokens }) => `${name} as materialized (select * from ${tokens}), `).join('')}
     found as materialized (

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Queryable } from '../../../src/data/database.ts';
+import { pageOfTokens } from '../../../src/data/token-lists.ts';
 import { type SearchPage, searchTokens } from '../../../src/data/token-search.ts';
 import type { TokenCriterion, TokenTest } from '../../../src/data/token-tests.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -119,6 +120,28 @@ describe('the plans of searches in a tenant with many tokens', function () {
       expect(read, `rows read for ${matches} matches`).to.be.at.most(500);
     });
   }
+
+  it('find exactly those of many with the same metadata that meet the other criteria too', async () => {
+    const site = (value: string): TokenTest => ({ field: 'metadata', key: 'site', value });
+    for (const [tests, expected] of [
+      [[site('a'), { field: 'id', value: 'token-700' }], 1],
+      [[site('a'), { field: 'type', value: 'bank' }], 0],
+      [[site('a'), site('b')], 0],
+      [[site('a'), { field: 'metadata', key: 'customer', value: 'c700' }], 1],
+      [[site('a'), card], 101],
+    ] as [TokenTest[], number][]) {
+      const { matches } = await cost([tests.map((each) => ({ test: each, isNegated: false }))]);
+      expect(matches).to.equal(expected);
+    }
+  });
+
+  it('are followed by lists of metadata that nearly all have, newest first and counted one by one', async () => {
+    const database = databaseWithin(tenantId, test.api);
+    const filter = { tenantId, scopes: 'all' as const, metadata: { Site: 'A' } };
+    const { rows, total } = await pageOfTokens(database, filter, { page: 2, size: 3 });
+    expect(rows.map(({ id }) => id)).to.deep.equal([3, 4, 5].map((back) => `token-${TOKENS - back}`));
+    expect(total).to.equal(TOKENS - TOKENS / 1_000);
+  });
 
   const without = (test: TokenTest): TokenCriterion => ({ test, isNegated: true });
   for (const [name, criteria, expected] of [
