@@ -43,7 +43,9 @@ export async function logHorizon(queryable: Queryable): Promise<Date> {
 
 const REMOVED: Statement = {
   text: `
-    select exists (select from log_removed_tenants where tenant_id = $1 and removed_at > $2::timestamptz) as "isRemoved"`,
+    select exists (
+      select from log_removed_tenants where tenant_id = $1 and removed_at > $2::timestamptz
+    ) as "isRemoved"`,
 };
 
 /** Whether the tenant of an entry was deleted after it was written. */

@@ -49,7 +49,7 @@ function lineOfQueue({ entries, since, now }: Verification['queue']): string {
   const usual = waited * 1000 <= USUAL_WAIT_MS;
   return usual
     ? `${entries} entries wait to be linked, the oldest for ${waited} s.`
-    : `${entries} entries wait to be linked, the oldest for ${waited} s: no vault links them, and they may be altered unseen.`;
+    : `${entries} entries wait to be linked, the oldest for ${waited} s: no vault links them; they may be altered unseen.`;
 }
 
 function* linesOf({ fault, chains, links, entries, unsealed, queue, horizon }: Verification): Generator<string> {

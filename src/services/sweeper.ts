@@ -41,8 +41,8 @@ const LOG_HOURS_AHEAD = 48;
 /**
  * Removes what has expired: tokens, card verification codes and the data keys that sealed them, kept answers, sessions,
  * applications, and logs past every retention with what they are chained by; and what was left behind, tokens by a
- * deleted tenant and answers by an application that is gone. Sums up the counts of tokens. Readers are already kept from
- * all of it; several replicas may sweep at once.
+ * deleted tenant and answers by an application that is gone. Sums up the counts of tokens. Readers are already kept
+ * from all of it; several replicas may sweep at once.
  */
 export function createSweeper({
   database,

@@ -18,7 +18,9 @@ const TABLES = [
 export async function tableContents(queryable: Queryable): Promise<Record<string, string>> {
   const contents: Record<string, string> = {};
   for (const table of TABLES) {
-    const text = `select count(*) || ' rows ' || md5(coalesce(string_agg(t::text, '/' order by t::text), '')) as digest from ${table} t`;
+    const text = `
+      select count(*) || ' rows ' || md5(coalesce(string_agg(t::text, '/' order by t::text), '')) as digest
+      from ${table} t`;
     const [row] = await queryable.run<{ digest: string }>({ text });
     contents[table] = row!.digest;
   }

@@ -12,8 +12,8 @@ const ABANDONED_SECONDS = 150;
 /** Tells the heads of chains to where the database's administrator does not reach. */
 export interface Anchors {
   /**
-   * Writes each new head to the log, and stores it sealed. Rejects where the key management or the database is away; what
-   * was not sealed is the next time.
+   * Writes each new head to the log, and stores it sealed. Rejects where the key management or the database is away;
+   * what was not sealed is the next time.
    */
   anchor(): Promise<void>;
 }

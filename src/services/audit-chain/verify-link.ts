@@ -3,7 +3,7 @@ import type { LogEntry } from '../../domain/logs.ts';
 import { digestOfEntry, hashOfLink, NO_ENTRY, NO_LINK } from './canonical.ts';
 import type { Fault } from './faults.ts';
 
-/** How far the clocks of writer and database may be apart, and a statement wait, before an entry counts as backdated. */
+/** How far apart the clocks of writer and database, and how late a statement may be, before an entry is backdated. */
 const CLOCK_TOLERANCE_MS = 600_000;
 
 /** How a chain stands before its next link. */

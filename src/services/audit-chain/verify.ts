@@ -87,7 +87,7 @@ function isPast({ entry, chain }: Fault, { horizon, floor }: ChainParts): boolea
 
 /**
  * Walks the audit log hour by hour, the oldest first, and holds every entry against its link, every link against its
- * chain, every chain against its heads. Ends with the first hour in which there is a fault, with the earliest one of it.
+ * chain, every chain against its heads. Ends with the first hour in which there is a fault, with its earliest one.
  * Takes memory for some links, however long the log is, and may run beside the vault.
  */
 export async function verifyAuditChain(options: VerifyOptions): Promise<Verification> {

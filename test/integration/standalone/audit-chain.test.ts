@@ -35,7 +35,7 @@ describe('the audit log of a vault on one machine', function () {
     }
   }
 
-  it('is chained while the vault runs, when it has stopped, after a kill, and by the one that is started then', async () => {
+  it('is chained while it runs, when it has stopped, after a kill, and by the one that is started then', async () => {
     await work();
     await eventually(
       async () => {

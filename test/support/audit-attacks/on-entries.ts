@@ -74,7 +74,8 @@ export const ATTACKS_ON_ENTRIES: readonly Attack[] = [
       const id = randomUUID();
       await run(
         on,
-        `insert into logs_default (tenant_id, created_at, log_id, actor_type, entity_type, entity_id, operation, message)
+        `insert into logs_default
+           (tenant_id, created_at, log_id, actor_type, entity_type, entity_id, operation, message)
          values ($1, $2, $3, 'system', 'token', 'x', 'read', 'token read')`,
         [randomUUID(), hours[0], id],
       );

@@ -151,7 +151,8 @@ export const ATTACKS_ON_LINKS: readonly Attack[] = [
     name: "update of a link's span, to hide that it holds an entry",
     async carryOut(on, history) {
       const { link } = middle(history);
-      const text = `update log_links set first_created_at = '2000-01-01', last_created_at = '2000-01-01' where hash = $1`;
+      const text = `
+        update log_links set first_created_at = '2000-01-01', last_created_at = '2000-01-01' where hash = $1`;
       await run(on, text, [link.hash]);
       return { kind: 'unlinked', entry: link.entries[0]!.id };
     },
