@@ -6,8 +6,11 @@ import { createMetrics } from '../../../src/platform/metrics.ts';
 import { openKeyManagement } from '../../../src/roles/key-management.ts';
 import { eventually } from '../../support/eventually.ts';
 import { expectUnavailable } from '../../support/faults/scenario.ts';
+import { freePort } from '../../support/free-port.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { rejection } from '../../support/rejection.ts';
+import { createStandaloneFolder } from '../../support/standalone-folder.ts';
+import { SAMPLES, startStandalone, type StandaloneProgram } from '../../support/standalone.ts';
 import { createTestTransit, requireTransitServer, type TestTransit } from '../../support/transit.ts';
 import { startTestVault, type TestVault } from '../../support/vault.ts';
 
@@ -101,5 +104,36 @@ describe('a vault that starts', function () {
     const keyManagement = await open({ vaultAddr: 'http://vault.invalid:8200', vaultToken: 'any' });
     vault = await startTestVault({ keyManagement });
     await expectNotReady();
+  });
+
+  it('as the real program reconciles its manifests once the transit server is unsealed', async () => {
+    await transit!.makeKeys();
+    const [folder, port] = [await createStandaloneFolder(SAMPLES), await freePort()];
+    const env = { VAULT_TOKEN: await transit!.tokenFor('tokenkeep-api') };
+    let starting: Promise<StandaloneProgram> | undefined;
+    await transit!.server.seal();
+    try {
+      starting = startStandalone({ ...folder, port: String(port), flags: [...transit!.flags], env });
+      // Awaited only once it can succeed.
+      starting.catch(() => undefined);
+      await eventually(async () => {
+        const response = await fetch(`http://127.0.0.1:${port}/readyz`);
+        expect(response.status).to.equal(503);
+        expect(((await response.json()) as { failures: string[] }).failures).to.include('key-management');
+      }, PATIENCE);
+    } finally {
+      await transit!.server.unseal();
+    }
+    const program = await starting;
+    try {
+      expect((await program.request('GET', '/readyz')).status).to.equal(200);
+      const { stderr } = program.output();
+      expect(stderr.match(/Key management cannot be used/g)).to.have.length(1);
+      expect(stderr.match(/Key management can be used again/g)).to.have.length(1);
+      expect(stderr).not.to.include(env.VAULT_TOKEN);
+    } finally {
+      await program.stop();
+      await folder.dispose();
+    }
   });
 });

@@ -28,9 +28,13 @@ export function readOn(stage: FaultStage, kept: Kept) {
   let [reads, stopped] = [0, false];
   const loop = (async () => {
     while (!stopped) {
-      const { status, body } = await stage.read(kept);
+      try {
+        const { status, body } = await stage.read(kept);
+        if (status !== 200 || body.data !== kept.data) wrong.push({ status, body: body as unknown });
+      } catch (error) {
+        wrong.push(error);
+      }
       reads++;
-      if (status !== 200 || body.data !== kept.data) wrong.push({ status, body: body as unknown });
       await delay(READ_EVERY_MS);
     }
   })();
@@ -107,15 +111,19 @@ export function itOutlives(fault: Fault, stageOf: () => FaultStage): void {
     stage.takeLog();
     const reader = readOn(stage, stage.warm);
     try {
-      await fault.strike(stage);
-      await expectRefusals(stage);
-      await expectDegraded(stage);
+      try {
+        await fault.strike(stage);
+        await expectRefusals(stage);
+        await expectDegraded(stage);
+      } finally {
+        await fault.mend(stage);
+      }
+      await stage.settle();
+      expect((await stage.create(stage.cold)).status).to.equal(201);
+      expect(await gauge(stage)).to.equal(1);
     } finally {
-      await fault.mend(stage);
+      await reader.stop();
     }
-    await stage.settle();
-    expect((await stage.create(stage.cold)).status).to.equal(201);
-    expect(await gauge(stage)).to.equal(1);
     const { reads, wrong } = await reader.stop();
     expect(wrong, 'answers to reads under warm keys').to.deep.equal([]);
     expect(reads).to.be.above(0);

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import type { Context } from 'mocha';
 import type { DataKeyLimits } from '../../../src/keys/data-keys.ts';
 import { openTransit } from '../../../src/keys/transit/transit.ts';
-import { createLogger } from '../../../src/platform/logger.ts';
+import { createLogger, silentLogger } from '../../../src/platform/logger.ts';
+import { createShutdownStack, type ShutdownStack } from '../../../src/platform/shutdown.ts';
 import { rulesFor } from '../access.ts';
 import { eventually } from '../eventually.ts';
 import { requireToxiproxy } from '../toxiproxy-program.ts';
@@ -71,6 +72,8 @@ export interface FaultStageOptions {
 /** Recovery takes seconds; a machine that is busy with other tests takes longer. */
 const SETTLED = { deadlineMs: 60_000, everyMs: 50 };
 
+const STOP_DEADLINE_MS = 60_000;
+
 /** What stages need. To be called in a `before` hook: skips, or fails, where it is not there. */
 export async function requireFaultTools(context: Context): Promise<Pick<FaultStageOptions, 'server' | 'program'>> {
   const program = await requireToxiproxy(context);
@@ -78,11 +81,24 @@ export async function requireFaultTools(context: Context): Promise<Pick<FaultSta
 }
 
 export async function startFaultStage(options: FaultStageOptions): Promise<FaultStage> {
+  const shutdown = createShutdownStack({ logger: silentLogger, deadlineMs: STOP_DEADLINE_MS });
+  try {
+    return await prepare(options, shutdown);
+  } catch (error) {
+    await shutdown.run();
+    throw error;
+  }
+}
+
+async function prepare(options: FaultStageOptions, shutdown: ShutdownStack): Promise<FaultStage> {
   const { server, program, front, ca, timeoutMs = 1_000, dataKeyLimits = {} } = options;
   const transit = await createTestTransit(server);
+  shutdown.push('transit', () => transit.dispose());
   const toxiproxy = await startToxiproxy(program);
+  shutdown.push('toxiproxy', () => toxiproxy.stop());
   const link = await toxiproxy.link(front === undefined ? new URL(server.address).host : `127.0.0.1:${front.port}`);
   const folder = await mkdtemp(join(tmpdir(), 'tokenkeep-faults-'));
+  shutdown.push('folder', () => rm(folder, { recursive: true, force: true }));
   const file = join(folder, 'token');
   let token: string;
   async function renewToken(): Promise<void> {
@@ -105,6 +121,8 @@ export async function startFaultStage(options: FaultStageOptions): Promise<Fault
   let ahead = 0;
   const clock = { now: () => Date.now() + ahead };
   const vault = await startTestVault({ keyManagement, logger, clock, dataKeyLimits });
+  shutdown.push('vault', () => vault.stop());
+  shutdown.push('link', () => link.heal());
 
   async function keep(data: string): Promise<Kept> {
     const rules = rulesFor({ '/': 'reveal' });
@@ -145,12 +163,6 @@ export async function startFaultStage(options: FaultStageOptions): Promise<Fault
         }
       }, SETTLED);
     },
-    async stop() {
-      await link.heal();
-      await vault.stop();
-      await toxiproxy.stop();
-      await transit.dispose();
-      await rm(folder, { recursive: true, force: true });
-    },
+    stop: () => shutdown.run(),
   };
 }
