@@ -7,9 +7,9 @@ commands_page() {
   echo '# Commands'
   echo
   echo 'Made by `make generate` from `tokenkeep --help`.'
-  for role in '' standalone migrate status; do
+  for role in '' standalone migrate status 'keys status' 'keys rotate' 'keys rewrap' 'keys import' 'audit verify'; do
     printf '\n## tokenkeep %s\n\n```\n' "$role" | sed 's/ $//'
-    # shellcheck disable=SC2086 # the first role is no argument at all
+    # shellcheck disable=SC2086 # the first role is no argument at all, others are two
     node src/cli/tokenkeep.js $role --help
     echo '```'
   done
