@@ -29,7 +29,7 @@ const PASSING_STATUSES = new Map([
   [429, 'overloaded'],
   [472, 'a standby for disaster recovery'],
   [473, 'a standby'],
-  [503, 'sealed, or not started yet'],
+  [503, 'sealed: unseal it; or not started yet'],
 ]);
 
 /** What an answer other than success means. */
