@@ -69,14 +69,6 @@ export function createDataKeyStore(queryable: Queryable): DataKeyStore {
   };
 }
 
-const ANY: Statement = { text: 'select exists (select from data_keys) as "exists"' };
-
-/** Whether anything may have been sealed: then the key management that wrapped the keys is needed to read it. */
-export async function hasDataKeys(queryable: Queryable): Promise<boolean> {
-  const [row] = await queryable.run<{ exists: boolean }>(ANY);
-  return row!.exists;
-}
-
 const DESTROY_DUE: Statement = {
   text: 'delete from data_keys where destroy_at <= now() returning tenant_id as "tenantId", data_key_id as "id"',
 };
