@@ -97,7 +97,7 @@ describe('the keyring file', () => {
     await writeFile(path, JSON.stringify(content));
     const keyring = await openKeyring(path, needed);
     expect(await keyring.unwrapDataKey('tokens', tenantId, wrapped)).to.deep.equal(plaintext);
-    expect((await keyring.versions('tokens')).currentSince).to.deep.equal((await stat(path)).mtime);
+    expect((await keyring.versions('tokens')).currentSince).to.deep.equal((await stat(path, { bigint: true })).mtime);
     expect(await keyring.verifies(Buffer.from('head'), await keyring.authenticate(Buffer.from('head')))).to.equal(true);
   });
 
