@@ -12,6 +12,7 @@ import {
 } from '../../../src/data/wrapped-keys.ts';
 import type { StoredDataKey } from '../../../src/domain/data-keys.ts';
 import { eventually } from '../../support/eventually.ts';
+import { startFreezingProxy } from '../../support/freezing-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { storedTenant } from '../../support/rows.ts';
 
@@ -151,6 +152,17 @@ describe('an advisory lock', () => {
     const again = await tryAdvisoryLock(test.connectionString, 'c');
     expect(again).not.to.equal(undefined);
     await again!.release();
+  });
+
+  it('is let go of where Postgres is gone without a word', async () => {
+    const proxy = await startFreezingProxy(test.connectionString);
+    try {
+      const held = await tryAdvisoryLock(proxy.connectionString, 'd');
+      proxy.freeze();
+      await held!.release();
+    } finally {
+      await proxy.close();
+    }
   });
 
   it('fails where Postgres cannot be reached', async () => {
