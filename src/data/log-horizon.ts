@@ -1,4 +1,4 @@
-import type { EntryKey } from '../domain/audit-chain.ts';
+import type { QueuedEntry } from '../domain/audit-chain.ts';
 import type { Queryable, Statement } from './database.ts';
 import { runForCount } from './row-counts.ts';
 
@@ -44,16 +44,16 @@ export async function logHorizon(queryable: Queryable): Promise<Date> {
 const REMOVED: Statement = {
   text: `
     select exists (
-      select from log_removed_tenants where tenant_id = $1 and removed_at > $2::timestamptz
+      select from log_removed_tenants where tenant_id = $1 and removed_at >= $2::timestamptz
     ) as "isRemoved"`,
 };
 
-/** Whether the tenant of an entry was deleted after it was written. */
+/** Whether the log of an entry's tenant was removed after it was written: both by the database's clock. */
 export async function isOfRemovedTenant(
   queryable: Queryable,
-  { tenantId, createdAt }: Pick<EntryKey, 'tenantId' | 'createdAt'>,
+  { tenantId, queuedAt }: Pick<QueuedEntry, 'tenantId' | 'queuedAt'>,
 ): Promise<boolean> {
-  const [row] = await queryable.run<{ isRemoved: boolean }>(REMOVED, [tenantId, createdAt]);
+  const [row] = await queryable.run<{ isRemoved: boolean }>(REMOVED, [tenantId, queuedAt]);
   return row!.isRemoved;
 }
 

@@ -52,8 +52,15 @@ function lineOfQueue({ entries, since, now }: Verification['queue']): string {
     : `${entries} entries wait to be linked, the oldest for ${waited} s: no vault links them; they may be altered unseen.`;
 }
 
-function* linesOf({ fault, chains, links, entries, unsealed, queue, horizon }: Verification): Generator<string> {
+function* linesOf(verification: Verification): Generator<string> {
+  const { fault, chains, links, entries, unsealed, removed, foreignHeads, queue, horizon } = verification;
   yield `${entries} entries in ${links} links of ${chains} chains, as far back as ${horizon.toISOString()}.`;
+  for (const [tenantId, count] of removed) {
+    yield `${count} of them are gone with the tenant ${tenantId}, which the database has as deleted: see that it was.`;
+  }
+  if (foreignHeads > 0) {
+    yield `${foreignHeads} heads were sealed by another key management, before an import: their seals are not checked.`;
+  }
   if (unsealed > 0) yield `${unsealed} links are at the end of a chain whose head is not sealed yet.`;
   yield lineOfQueue(queue);
   if (fault === undefined) yield 'Nothing was altered, removed, added or reordered.';

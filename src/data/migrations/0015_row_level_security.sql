@@ -40,6 +40,13 @@ create policy rewrapping on data_keys for update to tokenkeep_sweeper using (tru
 -- About what it removes.
 create policy writing on logs for insert to tokenkeep_sweeper with check (true);
 
+-- A schema of one's own, other than `public`, lets nobody in by itself.
+do $$
+begin
+  execute format('grant usage on schema %I to tokenkeep_api, tokenkeep_sweeper', current_schema());
+end
+$$;
+
 grant select on schema_migrations, token_counts, token_count_changes to tokenkeep_api;
 grant select, insert on logs to tokenkeep_api;
 grant select, insert, update on tenants, sessions, data_keys to tokenkeep_api;
@@ -184,6 +191,11 @@ begin atomic
     delete from logs l using some_logs s
     where l.tenant_id = deleted_tenant_id and l.created_at = s.created_at and l.log_id = s.log_id
     returning l.log_id
+  ), noted as (
+    -- Requests that were under way when the tenant was deleted have written entries since.
+    insert into log_removed_tenants (tenant_id, removed_at)
+    select deleted_tenant_id, clock_timestamp() from removed limit 1
+    on conflict (tenant_id) do update set removed_at = excluded.removed_at
   )
   select count(*)::integer from removed;
 end;
@@ -210,6 +222,8 @@ end
 $$;
 
 revoke execute on function drop_log_partitions(timestamptz) from public;
+-- Whoever may execute these could run them by triggers on temporary tables of their own, with rows of their choice.
+revoke execute on function fence_data_key(), queue_log_entries(), note_removed_tenant() from public;
 grant execute on function find_key_access(bytea), find_session_access(bytea), tokens_with_metadata(jsonb, bigint)
   to tokenkeep_api;
 grant execute on function fold_token_counts(integer), drop_empty_token_counts(integer), make_log_partitions(integer),

@@ -30,6 +30,8 @@ export interface VerifiedChain {
   readonly entries: number;
   /** Links at its end that no sealed head holds. */
   readonly unsealed: number;
+  /** Entries that are gone with their tenants, by the tenant. */
+  readonly removed: ReadonlyMap<string, number>;
 }
 
 /** Links in memory at a time: of about a thousand entries each. */
@@ -38,9 +40,14 @@ const LINKS_AT_A_TIME = 20;
 async function faultOfMissing(
   { database, horizon }: ChainParts,
   { writer, hour, n }: ChainLink,
-  { tenantId, createdAt, id, digest }: LinkedEntry,
+  { tenantId, createdAt, queuedAt, id, digest }: LinkedEntry,
+  removed: Map<string, number>,
 ): Promise<Fault | undefined> {
-  if (createdAt < horizon || (await isOfRemovedTenant(database, { tenantId, createdAt }))) return undefined;
+  if (createdAt < horizon) return undefined;
+  if (await isOfRemovedTenant(database, { tenantId, queuedAt })) {
+    removed.set(tenantId, (removed.get(tenantId) ?? 0) + 1);
+    return undefined;
+  }
   const place = { entry: { tenantId, createdAt, id }, chain: { writer, hour }, n, at: createdAt };
   const now = await findEntryById(database, id);
   if (now !== undefined) {
@@ -51,12 +58,16 @@ async function faultOfMissing(
   return { kind: 'missing', ...place, detail: `it is gone${since}` };
 }
 
-async function faultOfEntries(parts: ChainParts, link: ChainLink): Promise<Fault | undefined> {
+async function faultOfEntries(
+  parts: ChainParts,
+  link: ChainLink,
+  removed: Map<string, number>,
+): Promise<Fault | undefined> {
   const stored = await readEntries(parts.database, link.entries);
   for (const [index, linked] of link.entries.entries()) {
     const fault =
       faultOfEntry(link, linked, stored[index]) ??
-      (stored[index] === undefined ? await faultOfMissing(parts, link, linked) : undefined);
+      (stored[index] === undefined ? await faultOfMissing(parts, link, linked, removed) : undefined);
     if (fault !== undefined) return fault;
   }
   return undefined;
@@ -131,15 +142,16 @@ export async function verifyChain(
   let state: ChainState = BEFORE_FIRST;
   let at = chain.hour;
   let entries = 0;
+  const removed = new Map<string, number>();
   for (;;) {
     const links = await listLinks(parts.database, chain, { after: state.n, limit: LINKS_AT_A_TIME });
     for (const link of links) {
       const fault =
         faultOfLink(link, state) ??
-        (await faultOfEntries(parts, link)) ??
+        (await faultOfEntries(parts, link, removed)) ??
         (await faultOfWitnessed(parts, link)) ??
         (await heads.faultAt(link));
-      if (fault !== undefined) return { fault, links: state.n, entries, unsealed: 0 };
+      if (fault !== undefined) return { fault, links: state.n, entries, unsealed: 0, removed };
       state = link;
       at = link.linkedAt;
       entries += link.entries.length;
@@ -147,5 +159,5 @@ export async function verifyChain(
     if (links.length < LINKS_AT_A_TIME) break;
   }
   const fault = heads.faultAfter(state, at);
-  return { ...(fault && { fault }), links: state.n, entries, unsealed: heads.unsealedOf(state.n) };
+  return { ...(fault && { fault }), links: state.n, entries, unsealed: heads.unsealedOf(state.n), removed };
 }

@@ -26,6 +26,10 @@ export interface Verification {
   readonly entries: number;
   /** Links that no sealed head holds yet. */
   readonly unsealed: number;
+  /** Entries that are gone with their tenants, by the tenant: that it was deleted, the database alone says. */
+  readonly removed: ReadonlyMap<string, number>;
+  /** Heads that another key management has sealed, as a keyring before an import: here none is told from a forged one. */
+  readonly foreignHeads: number;
   /** What is written and not linked yet. */
   readonly queue: QueueState;
   /** Entries before may be gone, by the tenants' retention. */
@@ -51,9 +55,26 @@ async function faultOfUnlinked({ database, horizon }: ChainParts, hour: Date): P
   return undefined;
 }
 
-async function verifyChains(parts: ChainParts, hour: Date, told: readonly ChainHead[]): Promise<VerifiedChain[]> {
+/** Whether a code names another key management as its maker; who forges that gains no more than by removing the head. */
+function isForeign(mac: string, { name }: KeyManagement): boolean {
+  const maker = /^(?:keyring|vault)(?=:)/.exec(mac)?.[0];
+  return maker !== undefined && maker !== name;
+}
+
+interface VerifiedHour {
+  readonly chains: readonly VerifiedChain[];
+  readonly foreignHeads: number;
+  readonly fault: Fault | undefined;
+}
+
+async function verifyChains(
+  parts: ChainParts,
+  hour: Date,
+  told: readonly ChainHead[],
+): Promise<Omit<VerifiedHour, 'fault'>> {
   // Heads before links: a chain that grows meanwhile has the links of every head that was read.
-  const sealed = await listHeads(parts.database, hour);
+  const heads = await listHeads(parts.database, hour);
+  const sealed = heads.filter(({ mac }) => !isForeign(mac, parts.keyManagement));
   const writers = new Set([...sealed, ...told].map(({ writer }) => writer));
   for (const writer of await writersOf(parts.database, hour)) writers.add(writer);
   const verified: VerifiedChain[] = [];
@@ -64,20 +85,15 @@ async function verifyChains(parts: ChainParts, hour: Date, told: readonly ChainH
     };
     verified.push(await verifyChain(parts, { writer, hour }, testimony));
   }
-  return verified;
-}
-
-interface VerifiedHour {
-  readonly chains: readonly VerifiedChain[];
-  readonly fault: Fault | undefined;
+  return { chains: verified, foreignHeads: heads.length - sealed.length };
 }
 
 async function verifyHour(parts: ChainParts, hour: Date, told: readonly ChainHead[]): Promise<VerifiedHour> {
-  const chains = await verifyChains(parts, hour, told);
+  const { chains, foreignHeads } = await verifyChains(parts, hour, told);
   const inChains = chains.reduce<Fault | undefined>((first, { fault }) => earlier(first, fault), undefined);
   // What a link at fault has held is in no link: the link is to be named.
   const isLink = chains.some(({ fault }) => fault !== undefined && fault.entry === undefined);
-  return { chains, fault: isLink ? inChains : earlier(inChains, await faultOfUnlinked(parts, hour)) };
+  return { chains, foreignHeads, fault: isLink ? inChains : earlier(inChains, await faultOfUnlinked(parts, hour)) };
 }
 
 /** Whether what is missing may have been removed by the sweeper while it was looked for. */
@@ -98,7 +114,8 @@ export async function verifyAuditChain(options: VerifyOptions): Promise<Verifica
   };
   const queue = await queueState(database);
   const first = await partsNow();
-  const sum = { chains: 0, links: 0, entries: 0, unsealed: 0 };
+  const sum = { chains: 0, links: 0, entries: 0, unsealed: 0, foreignHeads: 0 };
+  const removed = new Map<string, number>();
   let parts = first;
   let fault: Fault | undefined;
   for (let time = first.floor.getTime(); time <= queue.now.getTime() && fault === undefined; time += HOUR_MS) {
@@ -114,8 +131,10 @@ export async function verifyAuditChain(options: VerifyOptions): Promise<Verifica
       sum.links += chain.links;
       sum.entries += chain.entries;
       sum.unsealed += chain.unsealed;
+      for (const [tenantId, count] of chain.removed) removed.set(tenantId, (removed.get(tenantId) ?? 0) + count);
     }
+    sum.foreignHeads += verified.foreignHeads;
     onHour?.(hour, sum);
   }
-  return { fault, ...sum, queue, horizon: first.horizon };
+  return { fault, ...sum, removed, queue, horizon: first.horizon };
 }

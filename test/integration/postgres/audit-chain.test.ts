@@ -225,6 +225,29 @@ describe('the chain of the audit log', () => {
     expect((await verify()).fault).to.equal(undefined);
   });
 
+  it('does not miss what a request under way has written while its tenant was being deleted', async () => {
+    const other = await storedTenant(test.database);
+    // By the clock of a process that is ahead of the database's.
+    await insertLogs(test.database, [newLog(other, 'x', { createdAt: new Date(Date.now() + 5_000) })]);
+    await test.database.run({ text: 'delete from tenants where tenant_id = $1' }, [other]);
+    await insertLogs(test.database, [newLog(other, 'late')]);
+    await linkerOver().linkOnce();
+    await test.maintenance.run({ text: 'select remove_logs_of_deleted_tenant($1, 100)' }, [other]);
+    const { fault, removed } = await verify();
+    expect(fault).to.equal(undefined);
+    expect([...removed]).to.deep.equal([[other, 2]]);
+  });
+
+  it('holds heads of the key management before an import against their links, and does not check their seals', async () => {
+    const linker = linkerOver();
+    await write();
+    await linker.linkOnce();
+    await anchorsOf(linker).anchor();
+    const afterImport = { ...keyManagement, name: 'vault' as const, verifies: async () => false };
+    const verification = await verifyAuditChain({ database: test.database, keyManagement: afterImport });
+    expect(verification).to.include({ fault: undefined, foreignHeads: 1, unsealed: 1 });
+  });
+
   it('misses what is gone of a tenant that was not deleted', async () => {
     const other = await storedTenant(test.database);
     await insertLogs(test.database, [newLog(other, 'x')]);

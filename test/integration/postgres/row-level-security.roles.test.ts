@@ -160,6 +160,14 @@ describe('the roles of the database', () => {
       expect(await api.outcome(access, [own.keyDigest])).to.equal(1);
     });
 
+    for (const trigger of ['queue_log_entries', 'note_removed_tenant', 'fence_data_key']) {
+      it(`runs ${trigger} on no table of its own`, async () => {
+        await api.query('create temporary table mine (tenant_id uuid)');
+        const creation = `create trigger t after insert on mine for each statement execute function ${trigger}()`;
+        expect(await api.outcome(creation)).to.equal(REFUSED);
+      });
+    }
+
     for (const call of [
       'fold_token_counts(1)',
       'drop_empty_token_counts(1)',
@@ -243,7 +251,7 @@ describe('the roles of the database', () => {
     const functions = await test.database.run<{ name: string; isPublic: boolean; path: string | null }>({
       text: `
         select p.oid::regprocedure::text as name,
-          p.prorettype <> 'trigger'::regtype and has_function_privilege('public', p.oid, 'execute') as "isPublic",
+          has_function_privilege('public', p.oid, 'execute') as "isPublic",
           (select setting from unnest(p.proconfig) setting where setting like 'search_path=%') as path
         from pg_proc p where p.prosecdef and p.pronamespace = current_schema()::regnamespace`,
     });
