@@ -31,10 +31,8 @@ export function createLinker({ database, logger }: { readonly database: Database
   let uncertain: ChainLink | undefined;
   let witnessedAt = -Infinity;
 
-  /** Goes on with a chain of another writer's name: this one has a link that this process did not make. */
+  /** Goes on with a chain of another writer's name. */
   function leaveChain(): void {
-    const { writer, head } = chain;
-    logger.error({ writer, hour: head?.hour.toISOString(), n: head?.n }, 'Audit chain was written to by another');
     left = [...left, ...chain.takeHeads()];
     chain = createChain();
   }
@@ -42,8 +40,15 @@ export function createLinker({ database, logger }: { readonly database: Database
   async function settle(): Promise<void> {
     if (uncertain === undefined) return;
     const stored = await findLinkHash(database, uncertain);
-    if (stored?.equals(uncertain.hash)) chain.append(uncertain);
-    else if (stored !== undefined) leaveChain();
+    if (stored?.equals(uncertain.hash)) {
+      chain.append(uncertain);
+    } else {
+      const { writer, hour, n } = uncertain;
+      if (stored) logger.error({ writer, hour: hour.toISOString(), n }, 'Audit chain was written to by another');
+      // What is not there may yet be, where its commit waits for a standby: nothing may take its place, nor tell of the
+      // link before as the end.
+      leaveChain();
+    }
     uncertain = undefined;
   }
 

@@ -137,6 +137,38 @@ describe('the chain of the audit log', () => {
       expect((await verify()).fault).to.equal(undefined);
     });
 
+    it('on in a chain of another name where a link may yet be committed', async () => {
+      const late = Promise.withResolvers<void>();
+      let committed: Promise<unknown> = Promise.resolve();
+      let isLost = false;
+      const linker = linkerOver({
+        ...test.maintenance,
+        async transaction(work) {
+          if (!isLost) return test.maintenance.transaction(work);
+          isLost = false;
+          const made = Promise.withResolvers<void>();
+          committed = test.maintenance.transaction(async (transaction) => {
+            await work(transaction);
+            made.resolve();
+            await late.promise;
+          });
+          await made.promise;
+          throw new DomainError('unavailable', 'the connection to Postgres was lost');
+        },
+      });
+      await write();
+      await linker.linkOnce();
+      isLost = true;
+      await write();
+      expect(await linker.linkOnce().catch((error: unknown) => error)).to.be.instanceOf(DomainError);
+      await write();
+      expect(await linker.linkOnce()).to.equal(1);
+      late.resolve();
+      await committed;
+      expect(await chains()).to.have.length(2);
+      expect((await verify()).fault).to.equal(undefined);
+    });
+
     it('on in a chain of another name where somebody else wrote to its own', async () => {
       const linker = linkerOver();
       await write();
