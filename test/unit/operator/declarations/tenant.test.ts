@@ -21,6 +21,14 @@ describe('the declaration of a tenant', () => {
     });
   });
 
+  it('may keep no codes at all, but no log for no time', () => {
+    expect(quotasOf({ quotas: { cvcRetention: '0s' } }).cvcRetentionSeconds).to.equal(0);
+    expect(quotasOf({ quotas: { cvcRetention: '90s' } }).cvcRetentionSeconds).to.equal(90);
+    for (const quotas of [{ cvcRetention: '0h' }, { cvcRetention: '' }, { logRetention: '0s' }]) {
+      expect(() => quotasOf({ quotas })).to.throw();
+    }
+  });
+
   it('lifts the rate limits, or has the rows of the resource', () => {
     expect(quotasOf({ quotas: { rateLimit: 'Unlimited' } }).rateLimit).to.deep.equal({ plan: 'Unlimited' });
     const row = { name: 'all', counter: 'Key', requests: 5, windowSeconds: 1 };
