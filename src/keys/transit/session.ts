@@ -91,6 +91,11 @@ export function createSession({ client, credentials, logger }: SessionOptions): 
     }
   }
 
+  // Left to themselves, tokens that were made for this process alone live on in Vault, for a month by default.
+  async function giveUp(token: string): Promise<void> {
+    if (credentials.makesTokens) await client.write('auth/token/revoke-self', {}, token).catch(() => undefined);
+  }
+
   const { watchedFile } = credentials;
   const onChange = (): void => void keepToken();
   async function keepToken(): Promise<void> {
@@ -105,15 +110,16 @@ export function createSession({ client, credentials, logger }: SessionOptions): 
       if (performance.now() - replacedAt < LOGIN_HOLD_OFF_MS) return undefined;
       const { token } = await login();
       replacedAt = performance.now();
-      return token === refused ? undefined : token;
+      if (token === refused) return undefined;
+      // Where it is the policy that refuses, it is valid still.
+      void giveUp(refused);
+      return token;
     },
     async close() {
       closed = true;
       clearTimeout(timer);
       if (watchedFile !== undefined) unwatchFile(watchedFile, onChange);
-      if (lease !== undefined && credentials.makesTokens) {
-        await client.write('auth/token/revoke-self', {}, lease.token).catch(() => undefined);
-      }
+      if (lease !== undefined) await giveUp(lease.token);
     },
   };
 }

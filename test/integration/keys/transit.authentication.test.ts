@@ -165,6 +165,27 @@ describe('logging in to Vault', () => {
       expect((await transit.request({ path: 'auth/token/lookup-self', token })).status).to.equal(403);
     });
 
+    it('leaves no token behind where its policy refuses what it asks', async () => {
+      const role = { token_policies: [POLICY], token_ttl: '1h' };
+      await transit.demand({ method: 'POST', path: 'auth/machines/role/long', body: role });
+      const { role_id: longRoleId } = await transit.demand({ path: 'auth/machines/role/long/role-id' });
+      const secret = await transit.demand({ method: 'POST', path: 'auth/machines/role/long/secret-id' });
+      const longSecretIdFile = await file('long-secret-id', String(secret['secret_id']));
+      const management = await open({
+        ...auth(),
+        roleId: String(longRoleId),
+        secretIdFile: longSecretIdFile,
+      } as VaultAuth);
+      await management.createDataKey('tokens', tenantId);
+      const first = lastToken();
+      const error = await rejection(management.rotate('tokens'));
+      expect(error.message).to.include('policy');
+      await eventually(async () => {
+        expect((await transit.request({ path: 'auth/token/lookup-self', token: first })).status).to.equal(403);
+      });
+      await management.createDataKey('tokens', tenantId);
+    });
+
     it('logs in anew once the token cannot be renewed any longer', async () => {
       const management = await open(auth());
       await management.createDataKey('tokens', tenantId);
