@@ -100,8 +100,9 @@ function createHeadCheck({ keyManagement }: ChainParts, { sealed, told }: Testim
     unsealedOf: (last: number): number => last - Math.min(last, sealed.at(-1)?.n ?? 0),
     async faultAt({ writer, hour, n, hash, linkedAt }: ChainLink): Promise<Fault | undefined> {
       const place = { chain: { writer, hour }, at: linkedAt };
-      for (; heads[next]?.n === n; next++) {
-        const head = heads[next]!;
+      for (let head = heads[next]; head !== undefined && head.n <= n; head = heads[++next]) {
+        // Below the first link; passed over silently, it would keep those behind it from being looked at.
+        if (head.n < n) return { kind: 'head altered', ...place, n: head.n, detail: 'no link has this number' };
         if ('mac' in head && !(await isAuthentic(keyManagement, head as SealedHead))) {
           return { kind: 'head altered', ...place, n, detail: 'its seal is not the key management’s' };
         }

@@ -69,6 +69,19 @@ export function attacksOnHeads(keyManagement: () => KeyManagement): readonly Att
       },
     },
     {
+      name: 'an entry altered, every hash computed anew, and heads of no link put before the sealed ones',
+      told: true,
+      async carryOut(on, history) {
+        await recompute(on, history);
+        await run(
+          on,
+          `insert into log_heads (hour, writer, n, hash, sealed_by, anchored_at, mac)
+          select distinct hour, writer, 0, sha256('x'), writer, now(), 'x' from log_links`,
+        );
+        return atLink('head altered', middle(history).link, 0);
+      },
+    },
+    {
       name: 'an entry altered, every hash computed anew, and all sealed heads removed',
       told: true,
       async carryOut(on, history) {
