@@ -16,6 +16,9 @@ export interface AuditVerifyIo {
 /** What waits for a link for longer waits for a process that is not there, or that cannot. */
 const USUAL_WAIT_MS = 60_000;
 
+/** The log is promised from a minute less than its retention on. */
+const REACH_TOLERANCE_MS = 300_000;
+
 const PLAIN: Readonly<Record<Fault['kind'], string>> = {
   altered: 'An entry was ALTERED',
   missing: 'An entry is MISSING',
@@ -67,7 +70,15 @@ function* linesOf(verification: Verification): Generator<string> {
   else yield* linesOfFault(fault);
 }
 
-/** Verifies the audit log of a vault, running or not. Resolves to the exit code: 1 where something is at fault. */
+/** Whoever can write to the database can make retention seem shorter than it is, and so what is gone seem expired. */
+function reachesBack({ horizon, queue }: Verification, since: number | undefined): boolean {
+  return since === undefined || horizon.getTime() <= queue.now.getTime() - since + REACH_TOLERANCE_MS;
+}
+
+/**
+ * Verifies the audit log of a vault, running or not. Resolves to the exit code: 1 where something is at fault, or it
+ * does not reach as far back as it must.
+ */
 export async function runAuditVerify(
   config: AuditVerifyConfig,
   { write, progress, logger }: AuditVerifyIo,
@@ -83,7 +94,9 @@ export async function runAuditVerify(
     });
     if (told !== undefined) write(`Held against the heads of ${[...told.values()].flat().length} chains in the log.`);
     for (const line of linesOf(verification)) write(line);
-    return verification.fault === undefined ? 0 : 1;
+    const reaches = reachesBack(verification, config.since);
+    if (!reaches) write('The log does NOT REACH BACK as far as it must: see what retention its tenants have had.');
+    return verification.fault === undefined && reaches ? 0 : 1;
   } finally {
     await parts.close();
   }

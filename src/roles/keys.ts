@@ -85,7 +85,7 @@ export async function importKeys(config: KeysImportConfig, { write, report, logg
       write(
         `Next: start the vault with --data-dir ${dataDir} --vault-addr ${vaultAddr}. Its keyring.json is needed no`,
       );
-      write('more, but to restore backups of the database from before now, and to verify the log up to now');
+      write('more, but to restore backups of the database from before now');
       return 0;
     } finally {
       await to.close();

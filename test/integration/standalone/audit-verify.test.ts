@@ -86,6 +86,22 @@ describe('tokenkeep audit verify', function () {
     expect(code).to.equal(0);
   });
 
+  it('ends with 1 where the log is said to reach less far back than it must', async () => {
+    expect((await verify('--since', '2h')).code).to.equal(0);
+    // As one would who wants what is gone to pass for expired.
+    await test.database.run({
+      text: `
+        insert into log_links
+        select '2999-01-01', writer, n, previous, hash, linked_at, now(), witnessed, tenant_ids, created_ats, log_ids,
+          digests, queued_ats, first_created_at, last_created_at
+        from log_links limit 1`,
+    });
+    await test.database.run({ text: 'delete from logs where created_at < now()' });
+    const { code, stdout } = await verify('--since', '2h');
+    expect(stdout).to.include('does NOT REACH BACK');
+    expect(code).to.equal(1);
+  });
+
   it('ends with 2 where the file of anchors is not there', async () => {
     const { code, stderr } = await verify('--anchors', join(folder, 'nowhere'));
     expect(stderr).to.include('--anchors');
