@@ -38,7 +38,8 @@ const CLAIM: Statement = {
     )
     select true as claimed, null::bytea as answer, null::smallint as "sealedFormat", null::uuid as claim from claimed
     union all
-    select false, a.answer, a.sealed_format, a.claim from idempotent_answers a where ${IN_SLOT} and not exists (select from claimed)`,
+    select false, a.answer, a.sealed_format, a.claim from idempotent_answers a
+    where ${IN_SLOT} and not exists (select from claimed)`,
 };
 
 /** The slot is this attempt's now; or another attempt is under way; or the sealed answer of an earlier one is there. */
@@ -66,7 +67,8 @@ export async function claimSlot(queryable: Queryable, claim: Claim, leaseSeconds
 const STORE: Statement = {
   name: 'store-idempotent-answer',
   text: `
-    update idempotent_answers a set answer = $5, expires_at = now() + make_interval(secs => $6), sealed_format = ${SEALED_FORMAT}
+    update idempotent_answers a
+    set answer = $5, expires_at = now() + make_interval(secs => $6), sealed_format = ${SEALED_FORMAT}
     where ${IN_SLOT} and a.claim = $4 and a.answer is null
     returning a.claim`,
 };

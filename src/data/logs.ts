@@ -98,7 +98,8 @@ export function makeLogPartitions(queryable: Queryable, hoursAhead: number): Pro
   return runForCount(queryable, MAKE_PARTITIONS, [hoursAhead]);
 }
 
-// Only the owner may delete entries: its functions do, and decide themselves what no tenant's retention reaches back to.
+// Only the owner may delete entries: its functions do, and decide themselves what no tenant's retention reaches back
+// to.
 const DROP_PARTITION: Statement = { text: 'select drop_expired_log_partition() as count' };
 
 /**

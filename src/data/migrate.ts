@@ -67,8 +67,8 @@ const RECORD: Statement = {
 
 /**
  * Applies the migrations that are missing, all or none. Throws a SchemaMismatch where an applied one differs from what
- * this program knows, or is unknown to it and breaking; GroupRolesMissing where the group roles that migrations grant to
- * are not there and cannot be made. Where nothing is missing, any user that may read the schema's version will do.
+ * this program knows, or is unknown to it and breaking; GroupRolesMissing where the group roles that migrations grant
+ * to are not there and cannot be made. Where nothing is missing, any user that may read the schema's version will do.
  */
 export async function migrate(
   database: Database,

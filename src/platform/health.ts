@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** Settles when the part that it asks about can serve, 'degraded' where only for a while yet; rejects when it cannot. */
+/** Settles when the part that it asks about can serve, 'degraded' where only for a while; rejects when it cannot. */
 export type ReadinessCheck = () => Promise<void | 'degraded'>;
 
 export interface Readiness {

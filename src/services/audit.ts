@@ -4,8 +4,8 @@ import type { LogEntry } from '../domain/logs.ts';
 /** The audit log as reads and uses write it. Changes write their entries in their own statements. */
 export interface Audit {
   /**
-   * Resolves once the entries, all of one tenant, are committed; what they speak of must not leave before. Throws 'unavailable' where the
-   * log cannot be written.
+   * Resolves once the entries, all of one tenant, are committed; what they speak of must not leave before. Throws
+   * 'unavailable' where the log cannot be written.
    */
   record(entries: readonly LogEntry[]): Promise<void>;
 }

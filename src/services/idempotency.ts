@@ -37,7 +37,8 @@ export interface Idempotency {
    * So it does where `work` fails although its effect was committed: where only the confirmation was lost.
    *
    * Throws 'conflict' where a request with the key is under way, where the key belongs to another operation, and where
-   * the answer was too large to be kept, or is damaged: the effect has been, and is not repeated; 'forbidden' where the caller may do less than when it got the answer.
+   * the answer was too large to be kept, or is damaged: the effect has been, and is not repeated; 'forbidden' where the
+   * caller may do less than when it got the answer.
    */
   once(request: IdempotentRequest, work: () => Promise<KeptAnswer>): Promise<{ answer: KeptAnswer; replayed: boolean }>;
 }

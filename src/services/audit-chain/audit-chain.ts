@@ -13,8 +13,8 @@ import { repeat, type Repetition } from './repeat.ts';
  *
  * Whatever statement writes entries queues them in its own transaction (see migration 0014). Each process takes from
  * the queue what nobody else has taken, and appends one link a batch to a chain of its own: requests wait for no chain,
- * and chains for none other. What an entry is bound to, it is bound to within moments of its commit; a change before that
- * moment, and an entry that is inserted as the program inserts them, are out of what a chain can show.
+ * and chains for none other. What an entry is bound to, it is bound to within moments of its commit; a change before
+ * that moment, and an entry that is inserted as the program inserts them, are out of what a chain can show.
  *
  * A link holds the hash of the one before, and the first one of each hour the end of its writer's hour before: what is
  * cut out shows where it was. What is cut off at the end shows by its head, sealed each minute by the key management

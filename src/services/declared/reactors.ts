@@ -19,7 +19,7 @@ export interface DeclaredReactorParts {
   readonly clock: Clock;
 }
 
-/** Makes a reactor what its declaration says; true where it was something else before, or what was stored of it damaged. */
+/** Makes a reactor what its declaration says; true where it was something else before, or stored damaged. */
 export async function putReactor(
   { database, vault, client, clock }: DeclaredReactorParts,
   tenantId: string,

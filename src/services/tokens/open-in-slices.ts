@@ -33,8 +33,9 @@ async function wholeRows(database: Queryable, slice: readonly ListedToken[]): Pr
 
 /**
  * Opens the tokens of one tenant's page and gives what is made of each, in the order given, and of each whose stored
- * values are damaged; without those of which nothing is made. A page of large tokens, up to 100 MB, neither holds the event loop until the last one is open, nor
- * is there at once, sealed or in plaintext, save for what is kept of it.
+ * values are damaged; without those of which nothing is made. A page of large tokens, up to 100 MB, neither
+ * holds the event loop until the last one is open, nor is there at once, sealed or in plaintext, save for what is kept
+ * of it.
  *
  * Large ones are read by themselves, and are then as they have become since they were listed: `show` is to decide anew
  * whether they may be seen.

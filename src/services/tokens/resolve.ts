@@ -49,8 +49,9 @@ function refuseUnknown(named: NamedAt, rows: readonly TokenRow[], violations: Vi
 /**
  * The plaintext of tokens that a request names, all or none.
  *
- * Throws 'invalid' where there are faults already, more than the limit or, under each property that names it, one is unknown, and
- * 'forbidden', naming the ids, where a grant is missing; 'unprocessable', naming them too, where any is damaged.
+ * Throws 'invalid' where there are faults already, more than the limit or, under each property that names it, one is
+ * unknown, and 'forbidden', naming the ids, where a grant is missing; 'unprocessable', naming them too, where any is
+ * damaged.
  */
 export async function resolveTokens(
   parts: TokenParts,

@@ -166,8 +166,8 @@ async function updateAmongReplicas(
  * every rule that a new one does. Moving it to another container takes the permission on both.
  *
  * Where the update makes it a duplicate of a token that the caller may not read, nothing that was put into it is shown.
- * Throws 'conflict' where others update it all the time; 'unprocessable' where it is damaged, for then there is nothing to
- * merge into; 'unavailable' once `signal` is aborted before its turn.
+ * Throws 'conflict' where others update it all the time; 'unprocessable' where it is damaged, for then there is nothing
+ * to merge into; 'unavailable' once `signal` is aborted before its turn.
  */
 export async function updateToken(
   parts: TokenParts & { readonly tokenUpdates: UpdateTurns },
