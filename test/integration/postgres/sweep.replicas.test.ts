@@ -111,6 +111,7 @@ describe('sweeps by several replicas at once', () => {
 
   it('pass over a token that a long transaction holds, and come back for it', async () => {
     await test.database.transaction(async (transaction) => {
+      await transaction.run({ text: 'set local idle_in_transaction_session_timeout = 0' });
       const text = `select from tokens where tenant_id = $1 and token_id = 'expired-1' for update`;
       await transaction.run({ text }, [tenantId]);
       const counts = await removeByAll(sweepExpiredTokens);
