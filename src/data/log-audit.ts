@@ -1,4 +1,4 @@
-import type { EntryKey } from '../domain/audit-chain.ts';
+import type { ChainHead, EntryKey } from '../domain/audit-chain.ts';
 import type { Queryable, Statement } from './database.ts';
 
 /** What is asked of the log and its links when they are verified. */
@@ -49,6 +49,19 @@ export async function firstUnlinked(
 ): Promise<EntryKey | undefined> {
   const [entry] = await queryable.run<EntryKey>(FIRST_UNLINKED, [from, until]);
   return entry;
+}
+
+const FIRST_AHEAD: Statement = {
+  text: `
+    select hour, writer, n from log_links
+    where hour > clock_timestamp() + make_interval(secs => $1::float8 / 1000)
+    order by hour, writer, n limit 1`,
+};
+
+/** The first link of an hour that begins more than `ms` from now. */
+export async function firstLinkAhead(queryable: Queryable, ms: number): Promise<Omit<ChainHead, 'hash'> | undefined> {
+  const [link] = await queryable.run<Omit<ChainHead, 'hash'>>(FIRST_AHEAD, [ms]);
+  return link;
 }
 
 const FIND_BY_ID: Statement = {

@@ -65,7 +65,10 @@ const ABANDONED: Statement = {
       )`,
 };
 
-/** Ends of others' chains that are older than `seconds` and not sealed: their writers ended before they could. */
+/**
+ * Ends of others' chains that are older than `seconds` and not sealed: their writers ended before they could, or their
+ * heads were removed since.
+ */
 export function abandonedHeads(queryable: Queryable, writer: string, seconds: number): Promise<ChainHead[]> {
   return queryable.run<ChainHead>(ABANDONED, [writer, seconds]);
 }

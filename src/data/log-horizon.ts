@@ -1,4 +1,3 @@
-import type { QueuedEntry } from '../domain/audit-chain.ts';
 import type { Queryable, Statement } from './database.ts';
 import { runForCount } from './row-counts.ts';
 
@@ -42,19 +41,14 @@ export async function logHorizon(queryable: Queryable): Promise<Date> {
 }
 
 const REMOVED: Statement = {
-  text: `
-    select exists (
-      select from log_removed_tenants where tenant_id = $1 and removed_at >= $2::timestamptz
-    ) as "isRemoved"`,
+  name: 'log-of-tenant-removed-at',
+  text: 'select removed_at as "removedAt" from log_removed_tenants where tenant_id = $1',
 };
 
-/** Whether the log of an entry's tenant was removed after it was written: both by the database's clock. */
-export async function isOfRemovedTenant(
-  queryable: Queryable,
-  { tenantId, queuedAt }: Pick<QueuedEntry, 'tenantId' | 'queuedAt'>,
-): Promise<boolean> {
-  const [row] = await queryable.run<{ isRemoved: boolean }>(REMOVED, [tenantId, queuedAt]);
-  return row!.isRemoved;
+/** Until when what a tenant has logged was removed, by the database's clock; undefined where nothing was. */
+export async function logRemovedAt(queryable: Queryable, tenantId: string): Promise<Date | undefined> {
+  const [row] = await queryable.run<{ removedAt: Date }>(REMOVED, [tenantId]);
+  return row?.removedAt;
 }
 
 const SWEEP: Statement = {

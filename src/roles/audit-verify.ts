@@ -1,3 +1,5 @@
+import { formatAge } from '../cli/age.ts';
+import { counted, plural } from '../cli/plural.ts';
 import type { AuditVerifyConfig } from '../config/audit.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Fault } from '../services/audit-chain/faults.ts';
@@ -14,7 +16,7 @@ export interface AuditVerifyIo {
 }
 
 /** What waits for a link for longer waits for a process that is not there, or that cannot. */
-const USUAL_WAIT_MS = 60_000;
+const USUAL_WAIT_MS = 600_000;
 
 /** The log is promised from a minute less than its retention on. */
 const REACH_TOLERANCE_MS = 300_000;
@@ -46,26 +48,54 @@ function linesOfFault({ kind, entry, chain, n, detail }: Fault): string[] {
   ];
 }
 
-function lineOfQueue({ entries, since, now }: Verification['queue']): string {
-  if (since === null) return 'No entry waits to be linked.';
+function isStale({ since, now }: Verification['queue']): boolean {
+  return since !== null && now.getTime() - since.getTime() > USUAL_WAIT_MS;
+}
+
+function* linesOfQueue(queue: Verification['queue']): Generator<string> {
+  const { entries, since, now } = queue;
+  if (since === null) {
+    yield 'No entry waits to be linked.';
+    return;
+  }
   const waited = Math.round((now.getTime() - since.getTime()) / 1000);
-  const usual = waited * 1000 <= USUAL_WAIT_MS;
-  return usual
-    ? `${entries} entries wait to be linked, the oldest for ${waited} s.`
-    : `${entries} entries wait to be linked, the oldest for ${waited} s: no vault links them; they may be altered unseen.`;
+  const waiting = `${counted(entries, 'entry waits', 'entries wait')} to be linked, the oldest for ${waited} s`;
+  if (!isStale(queue)) {
+    yield `${waiting}.`;
+    return;
+  }
+  yield `${waiting}, which is TOO LONG: until then they may be altered unseen.`;
+  yield 'No vault is running, or its linker fails: see tokenkeep_audit_chain_failures_total, and its log. A vault that is';
+  yield 'stopped links its last entries before it ends; after a kill they wait until a vault runs: start one.';
+}
+
+function* linesOfSeals({ foreignHeads, sealedByOthers, unsealed }: Verification): Generator<string> {
+  if (foreignHeads > 0) {
+    const heads = counted(foreignHeads, 'head was', 'heads were');
+    const seals = plural(foreignHeads, 'its seal is', 'their seals are');
+    yield `${heads} sealed by another key management, before an import: ${seals} not checked.`;
+  }
+  const { chains, latestMs } = sealedByOthers;
+  if (chains > 0) {
+    const ends = counted(chains, 'chain has its end', 'chains have their ends');
+    const late = `${chains === 1 ? '' : 'up to '}${formatAge(latestMs)} late`;
+    yield `${ends} sealed by another writer, ${late}, as after a kill: --anchors shows whether nothing changed before.`;
+  }
+  if (unsealed > 0) {
+    yield `${counted(unsealed, 'link is', 'links are')} at the end of a chain whose head is not sealed yet.`;
+  }
 }
 
 function* linesOf(verification: Verification): Generator<string> {
-  const { fault, chains, links, entries, unsealed, removed, foreignHeads, queue, horizon } = verification;
-  yield `${entries} entries in ${links} links of ${chains} chains, as far back as ${horizon.toISOString()}.`;
+  const { fault, chains, links, entries, removed, queue, horizon } = verification;
+  const whole = `${counted(entries, 'entry', 'entries')} in ${counted(links, 'link')} of ${counted(chains, 'chain')}`;
+  yield `${whole}, as far back as ${horizon.toISOString()}.`;
   for (const [tenantId, count] of removed) {
-    yield `${count} of them are gone with the tenant ${tenantId}, which the database has as deleted: see that it was.`;
+    const gone = `${count} of them ${plural(count, 'is', 'are')} gone with the tenant ${tenantId}`;
+    yield `${gone}, which the database has as deleted: see that it was.`;
   }
-  if (foreignHeads > 0) {
-    yield `${foreignHeads} heads were sealed by another key management, before an import: their seals are not checked.`;
-  }
-  if (unsealed > 0) yield `${unsealed} links are at the end of a chain whose head is not sealed yet.`;
-  yield lineOfQueue(queue);
+  yield* linesOfSeals(verification);
+  yield* linesOfQueue(queue);
   if (fault === undefined) yield 'Nothing was altered, removed, added or reordered.';
   else yield* linesOfFault(fault);
 }
@@ -76,8 +106,8 @@ function reachesBack({ horizon, queue }: Verification, since: number | undefined
 }
 
 /**
- * Verifies the audit log of a vault, running or not. Resolves to the exit code: 1 where something is at fault, or it
- * does not reach as far back as it must.
+ * Verifies the audit log of a vault, running or not. Resolves to the exit code: 1 where something is at fault, the
+ * log does not reach as far back as it must, or entries wait for a link for too long.
  */
 export async function runAuditVerify(
   config: AuditVerifyConfig,
@@ -90,13 +120,15 @@ export async function runAuditVerify(
       ...{ database: parts.database, keyManagement: parts.keyManagement },
       ...(told && { told }),
       onHour: (hour, { links, entries }) =>
-        progress(`${hour.toISOString()}: ${entries} entries, ${links} links so far`),
+        progress(`${hour.toISOString()}: ${counted(entries, 'entry', 'entries')}, ${counted(links, 'link')} so far`),
     });
-    if (told !== undefined) write(`Held against the heads of ${[...told.values()].flat().length} chains in the log.`);
+    if (told !== undefined) {
+      write(`Held against the heads of ${counted([...told.values()].flat().length, 'chain')} in the log.`);
+    }
     for (const line of linesOf(verification)) write(line);
     const reaches = reachesBack(verification, config.since);
     if (!reaches) write('The log does NOT REACH BACK as far as it must: see what retention its tenants have had.');
-    return verification.fault === undefined && reaches ? 0 : 1;
+    return verification.fault === undefined && reaches && !isStale(verification.queue) ? 0 : 1;
   } finally {
     await parts.close();
   }

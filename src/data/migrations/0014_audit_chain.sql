@@ -43,7 +43,9 @@ alter table log_links
 -- Which links may hold an entry of a given time.
 create index log_links_span on log_links using gist (tstzrange(first_created_at, last_created_at, '[]'));
 
--- Ends of chains, sealed by the key management: what holds where whoever writes the tables computes every hash anew.
+-- Ends of chains, sealed by the key management: whoever writes the tables cannot. Whoever removes these rows while no
+-- process runs has the next one seal the ends as they are then; `sealed_by` is not `writer` in those. Whether they are
+-- the true ends, only the lines tell in which each process wrote its heads to its log.
 create table log_heads (
   hour timestamptz(3) not null,
   writer uuid not null,

@@ -1,4 +1,4 @@
-import type { Database } from '../../data/database.ts';
+import type { Queryable } from '../../data/database.ts';
 import { abandonedHeads, insertHead } from '../../data/log-heads.ts';
 import { type ChainHead, HEAD_MESSAGE } from '../../domain/audit-chain.ts';
 import type { KeyManagement } from '../../keys/key-management.ts';
@@ -19,7 +19,7 @@ export interface Anchors {
 }
 
 export interface AnchorParts {
-  readonly database: Database;
+  readonly database: Queryable;
   readonly keyManagement: KeyManagement;
   readonly linker: Linker;
   readonly logger: Logger;
@@ -50,6 +50,7 @@ export function createAnchors({ database, keyManagement, linker, logger }: Ancho
         await seal(head);
         unsealed.delete(chain);
       }
+      // What they were when their writers ended, nobody knows here: the seal says how they are now.
       for (const head of await abandonedHeads(database, linker.writer, ABANDONED_SECONDS)) {
         tell(head);
         await seal(head);

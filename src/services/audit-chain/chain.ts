@@ -24,6 +24,11 @@ export function hourOf(time: Date): Date {
   return new Date(Math.floor(time.getTime() / HOUR_MS) * HOUR_MS);
 }
 
+/** The beginning of the next one. */
+export function hourAfter(hour: Date): Date {
+  return new Date(hour.getTime() + HOUR_MS);
+}
+
 export function createChain(writer: string = randomUUID()): Chain {
   let head: ChainHead | undefined;
   const untold = new Map<number, ChainHead>();

@@ -31,6 +31,13 @@ export function createLinker({ database, logger }: { readonly database: Database
   let uncertain: ChainLink | undefined;
   let witnessedAt = -Infinity;
 
+  const isWitnessDue = (linkedAt: Date): boolean => linkedAt.getTime() >= witnessedAt + WITNESS_MS;
+
+  function append(committed: ChainLink): void {
+    if (isWitnessDue(committed.linkedAt)) witnessedAt = committed.linkedAt.getTime();
+    chain.append(committed);
+  }
+
   /** Goes on with a chain of another writer's name. */
   function leaveChain(): void {
     left = [...left, ...chain.takeHeads()];
@@ -41,7 +48,7 @@ export function createLinker({ database, logger }: { readonly database: Database
     if (uncertain === undefined) return;
     const stored = await findLinkHash(database, uncertain);
     if (stored?.equals(uncertain.hash)) {
-      chain.append(uncertain);
+      append(uncertain);
     } else {
       const { writer, hour, n } = uncertain;
       if (stored) logger.error({ writer, hour: hour.toISOString(), n }, 'Audit chain was written to by another');
@@ -62,9 +69,7 @@ export function createLinker({ database, logger }: { readonly database: Database
   }
 
   async function witnesses(transaction: Queryable, linkedAt: Date): Promise<ChainHead[]> {
-    if (linkedAt.getTime() < witnessedAt + WITNESS_MS) return [];
-    witnessedAt = linkedAt.getTime();
-    return newestHeadsOfOthers(transaction, chain.writer);
+    return isWitnessDue(linkedAt) ? newestHeadsOfOthers(transaction, chain.writer) : [];
   }
 
   async function addLink(transaction: Queryable): Promise<ChainLink | undefined> {
@@ -86,7 +91,7 @@ export function createLinker({ database, logger }: { readonly database: Database
       const link = await database.transaction(addLink);
       uncertain = undefined;
       if (link === undefined) return 0;
-      chain.append(link);
+      append(link);
       return link.entries.length;
     },
     takeHeads() {

@@ -1,11 +1,12 @@
 import type { Queryable } from '../../data/database.ts';
 import { findEntryById } from '../../data/log-audit.ts';
-import { isOfRemovedTenant } from '../../data/log-horizon.ts';
 import { findLinkHash, listLinks, readEntries } from '../../data/log-links.ts';
 import type { ChainHead, ChainLink, LinkedEntry, SealedHead } from '../../domain/audit-chain.ts';
 import type { KeyManagement } from '../../keys/key-management.ts';
 import { messageOfHead, NO_ENTRY } from './canonical.ts';
+import { hourAfter } from './chain.ts';
 import type { Fault } from './faults.ts';
+import { createRemovedEntries, type RemovedEntries } from './removed-entries.ts';
 import { BEFORE_FIRST, type ChainState, faultOfEntry, faultOfLink } from './verify-link.ts';
 
 export interface ChainParts {
@@ -30,6 +31,8 @@ export interface VerifiedChain {
   readonly entries: number;
   /** Links at its end that no sealed head holds. */
   readonly unsealed: number;
+  /** How long after its last link another writer has sealed its end, in ms; undefined where its own has. */
+  readonly sealedLateMs?: number;
   /** Entries that are gone with their tenants, by the tenant. */
   readonly removed: ReadonlyMap<string, number>;
 }
@@ -41,13 +44,10 @@ async function faultOfMissing(
   { database, horizon }: ChainParts,
   { writer, hour, n }: ChainLink,
   { tenantId, createdAt, queuedAt, id, digest }: LinkedEntry,
-  removed: Map<string, number>,
+  removed: RemovedEntries,
 ): Promise<Fault | undefined> {
   if (createdAt < horizon) return undefined;
-  if (await isOfRemovedTenant(database, { tenantId, queuedAt })) {
-    removed.set(tenantId, (removed.get(tenantId) ?? 0) + 1);
-    return undefined;
-  }
+  if (await removed.explains({ tenantId, queuedAt })) return undefined;
   const place = { entry: { tenantId, createdAt, id }, chain: { writer, hour }, n, at: createdAt };
   const now = await findEntryById(database, id);
   if (now !== undefined) {
@@ -58,11 +58,7 @@ async function faultOfMissing(
   return { kind: 'missing', ...place, detail: `it is gone${since}` };
 }
 
-async function faultOfEntries(
-  parts: ChainParts,
-  link: ChainLink,
-  removed: Map<string, number>,
-): Promise<Fault | undefined> {
+async function faultOfEntries(parts: ChainParts, link: ChainLink, removed: RemovedEntries): Promise<Fault | undefined> {
   const stored = await readEntries(parts.database, link.entries);
   for (const [index, linked] of link.entries.entries()) {
     const fault =
@@ -92,7 +88,8 @@ async function faultOfWitnessed({ database, floor }: ChainParts, link: ChainLink
 
 /** Holds the heads of one chain against its links, which come in order. */
 function createHeadCheck({ keyManagement }: ChainParts, { sealed, told }: Testimony) {
-  const heads = [...sealed, ...told].sort((left, right) => left.n - right.n);
+  // Of one link, what the log told first: a seal can be of later than what it is held against.
+  const heads = [...told, ...sealed].sort((left, right) => left.n - right.n);
   let next = 0;
   let lastGood = 0;
   return {
@@ -133,6 +130,17 @@ function isAuthentic(keyManagement: KeyManagement, { mac, ...head }: SealedHead)
   return keyManagement.verifies(messageOfHead(head), mac);
 }
 
+function latenessOfOther(
+  { writer, hour }: Pick<ChainHead, 'writer' | 'hour'>,
+  lastLinkedAt: Date,
+  head: SealedHead | undefined,
+): number | undefined {
+  if (head === undefined || head.sealedBy === writer) return undefined;
+  // Whoever computes a chain anew may have it say that it was linked just now, but not in which hour it is.
+  const end = Math.min(lastLinkedAt.getTime(), hourAfter(hour).getTime());
+  return Math.max(0, head.anchoredAt.getTime() - end);
+}
+
 /** Follows one chain from its first link to its last, or to what is at fault. */
 export async function verifyChain(
   parts: ChainParts,
@@ -143,7 +151,7 @@ export async function verifyChain(
   let state: ChainState = BEFORE_FIRST;
   let at = chain.hour;
   let entries = 0;
-  const removed = new Map<string, number>();
+  const removed = createRemovedEntries(parts.database);
   for (;;) {
     const links = await listLinks(parts.database, chain, { after: state.n, limit: LINKS_AT_A_TIME });
     for (const link of links) {
@@ -152,7 +160,7 @@ export async function verifyChain(
         (await faultOfEntries(parts, link, removed)) ??
         (await faultOfWitnessed(parts, link)) ??
         (await heads.faultAt(link));
-      if (fault !== undefined) return { fault, links: state.n, entries, unsealed: 0, removed };
+      if (fault !== undefined) return { fault, links: state.n, entries, unsealed: 0, removed: removed.counts };
       state = link;
       at = link.linkedAt;
       entries += link.entries.length;
@@ -160,5 +168,10 @@ export async function verifyChain(
     if (links.length < LINKS_AT_A_TIME) break;
   }
   const fault = heads.faultAfter(state, at);
-  return { ...(fault && { fault }), links: state.n, entries, unsealed: heads.unsealedOf(state.n), removed };
+  const sealedLateMs = latenessOfOther(chain, at, testimony.sealed.at(-1));
+  return {
+    ...(fault && { fault }),
+    ...{ links: state.n, entries, unsealed: heads.unsealedOf(state.n), removed: removed.counts },
+    ...(sealedLateMs !== undefined && { sealedLateMs }),
+  };
 }

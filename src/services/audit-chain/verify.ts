@@ -1,4 +1,4 @@
-import { firstUnlinked, writersOf } from '../../data/log-audit.ts';
+import { firstLinkAhead, firstUnlinked, writersOf } from '../../data/log-audit.ts';
 import type { Queryable } from '../../data/database.ts';
 import { listHeads } from '../../data/log-heads.ts';
 import { logHorizon } from '../../data/log-horizon.ts';
@@ -30,6 +30,11 @@ export interface Verification {
   readonly removed: ReadonlyMap<string, number>;
   /** Heads that another key management has sealed, as a keyring before an import: here none is told from a forged one. */
   readonly foreignHeads: number;
+  /**
+   * Chains whose end another writer has sealed, as after a kill; and of these the longest time from the last link to
+   * the seal, in ms. Such a seal says how the chain was then, and not how its writer left it.
+   */
+  readonly sealedByOthers: { readonly chains: number; readonly latestMs: number };
   /** What is written and not linked yet. */
   readonly queue: QueueState;
   /** Entries before may be gone, by the tenants' retention. */
@@ -37,6 +42,8 @@ export interface Verification {
 }
 
 const HOUR_MS = 3_600_000;
+/** How far ahead of the database's clock an hour may begin whose links are no fault: the clock may be set back. */
+const AHEAD_TOLERANCE_MS = 600_000;
 /** In one question for entries that no link holds: what Postgres compares at a time. */
 const WINDOW_MS = 300_000;
 
@@ -53,6 +60,14 @@ async function faultOfUnlinked({ database, horizon }: ChainParts, hour: Date): P
     if (entry !== undefined) return { kind: 'unlinked', entry, detail: 'no link holds it', at: entry.createdAt };
   }
   return undefined;
+}
+
+/** Nobody looks into hours to come, and what the newest link says of how far back the log reaches is believed. */
+async function faultOfAhead(database: Queryable): Promise<Fault | undefined> {
+  const link = await firstLinkAhead(database, AHEAD_TOLERANCE_MS);
+  if (link === undefined) return undefined;
+  const { writer, hour, n } = link;
+  return { kind: 'link added', chain: { writer, hour }, n, detail: 'its hour has not begun', at: hour };
 }
 
 /** Whether a code names another key management as its maker; who forges that gains no more than by removing the head. */
@@ -115,10 +130,12 @@ export async function verifyAuditChain(options: VerifyOptions): Promise<Verifica
   const queue = await queueState(database);
   const first = await partsNow();
   const sum = { chains: 0, links: 0, entries: 0, unsealed: 0, foreignHeads: 0 };
+  const sealedByOthers = { chains: 0, latestMs: 0 };
   const removed = new Map<string, number>();
   let parts = first;
   let fault: Fault | undefined;
-  for (let time = first.floor.getTime(); time <= queue.now.getTime() && fault === undefined; time += HOUR_MS) {
+  const end = queue.now.getTime() + AHEAD_TOLERANCE_MS;
+  for (let time = first.floor.getTime(); time <= end && fault === undefined; time += HOUR_MS) {
     const hour = new Date(time);
     let verified = await verifyHour(parts, hour, told.get(time) ?? []);
     if (verified.fault !== undefined) {
@@ -131,10 +148,15 @@ export async function verifyAuditChain(options: VerifyOptions): Promise<Verifica
       sum.links += chain.links;
       sum.entries += chain.entries;
       sum.unsealed += chain.unsealed;
+      if (chain.sealedLateMs !== undefined) {
+        sealedByOthers.chains += 1;
+        sealedByOthers.latestMs = Math.max(sealedByOthers.latestMs, chain.sealedLateMs);
+      }
       for (const [tenantId, count] of chain.removed) removed.set(tenantId, (removed.get(tenantId) ?? 0) + count);
     }
     sum.foreignHeads += verified.foreignHeads;
     onHour?.(hour, sum);
   }
-  return { fault, ...sum, removed, queue, horizon: first.horizon };
+  fault ??= await faultOfAhead(database);
+  return { fault, ...sum, sealedByOthers, removed, queue, horizon: first.horizon };
 }

@@ -2,11 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { insertHead } from '../../../src/data/log-heads.ts';
 import { insertLogs } from '../../../src/data/logs.ts';
 import { HEAD_MESSAGE } from '../../../src/domain/audit-chain.ts';
 import type { KeyManagement } from '../../../src/keys/key-management.ts';
 import { openKeyring } from '../../../src/keys/keyring.ts';
-import { type AuditHistory, writeHistory } from '../../support/audit-history.ts';
+import { type AuditHistory, sealHead, writeHistory } from '../../support/audit-history.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
 import { newLog } from '../../support/rows.ts';
 import { type Ended, runProgram } from '../../support/standalone.ts';
@@ -77,12 +78,26 @@ describe('tokenkeep audit verify', function () {
     expect(code).to.equal(1);
   });
 
-  it('tells since when entries wait that nobody links', async () => {
+  it('ends with 1 and says what to do where an entry waits for too long that nobody links', async () => {
     const { tenantId } = history.entries[0]!;
     await insertLogs(test.database, [newLog(tenantId, 'x')]);
-    await test.database.run({ text: `update log_unlinked set queued_at = queued_at - interval '10 minutes'` });
+    const normal = await verify();
+    expect(normal.stdout).to.match(/^1 entry waits to be linked, the oldest for \d+ s\.$/m);
+    expect(normal.code).to.equal(0);
+    await test.database.run({ text: `update log_unlinked set queued_at = queued_at - interval '11 minutes'` });
     const { code, stdout } = await verify();
-    expect(stdout).to.match(/1 entries wait to be linked, the oldest for 60\d s: no vault links them/);
+    expect(stdout).to.match(/^1 entry waits to be linked, the oldest for \d+ s, which is TOO LONG/m);
+    expect(stdout).to.include('tokenkeep_audit_chain_failures_total').and.to.include('after a kill');
+    expect(code).to.equal(1);
+  });
+
+  it('tells of ends that another writer has sealed, and ends with 0', async () => {
+    const { writer, hour } = history.heads[0]!;
+    const late = { ...(await sealHead(keyManagement, history.heads[0]!, history.writers[1]!)) };
+    await test.database.run({ text: 'delete from log_heads where writer = $1 and hour = $2' }, [writer, hour]);
+    await insertHead(test.database, late);
+    const { code, stdout } = await verify();
+    expect(stdout).to.match(/^1 chain has its end sealed by another writer, \d+[mh] late, as after a kill/m);
     expect(code).to.equal(0);
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { insertLink } from '../../../src/data/log-links.ts';
 import { insertLogs } from '../../../src/data/logs.ts';
-import { digestOfEntry, hashOfLink } from '../../../src/services/audit-chain/canonical.ts';
+import { digestOfEntry, hashOfLink, NO_LINK } from '../../../src/services/audit-chain/canonical.ts';
 import { newLog } from '../rows.ts';
 import { type Attack, atLink, lastLink, middle, removeEntries, run } from './attack.ts';
 
@@ -145,6 +145,20 @@ export const ATTACKS_ON_LINKS: readonly Attack[] = [
       };
       await insertLink(on, { ...contents, hash: hashOfLink(contents) });
       return atLink('link added', last, last.n + 1);
+    },
+  },
+  {
+    name: 'a well-made link of an hour to come, which says that the log begins today',
+    async carryOut(on, history) {
+      const { writer } = lastLink(history);
+      const hour = new Date(history.hours.at(-1)!.getTime() + 86_400_000);
+      const entry = newLog(randomUUID(), 'extra', { createdAt: hour });
+      const contents = {
+        ...{ writer, hour, n: 1, previous: NO_LINK, linkedAt: hour, oldest: new Date(), witnessed: [] },
+        entries: [{ ...entry, queuedAt: hour, digest: digestOfEntry(entry) }],
+      };
+      await insertLink(on, { ...contents, hash: hashOfLink(contents) });
+      return atLink('link added', { writer, hour }, 1);
     },
   },
   {
