@@ -9,7 +9,7 @@ export interface MasterKeyName {
 
 /** What the database knows of the versions of a master key. */
 export interface MasterKeyRecord {
-  /** The newest version that a data key was ever wrapped under; 0 for none. */
+  /** The newest version that a data key was ever wrapped under, by what these say; 0 for none. */
   usedVersion: number;
   /** The newest version that a rotation is known to have made; 0 for none. */
   currentVersion: number;
@@ -31,6 +31,24 @@ export async function findMasterKey(queryable: Queryable, { management, master }
   return record!;
 }
 
+const CORRECT_USE: Statement = {
+  text: `
+    update master_keys set used_version = $4, current_version = greatest(current_version, $4)
+    where management = $1 and master = $2 and used_version = $3`,
+};
+
+/**
+ * Takes back that version `used` was used, where it still says so: key management has none above `current`. A wrapped
+ * form names its version itself, and whoever may store data keys can make it name any.
+ */
+export async function correctUse(
+  queryable: Queryable,
+  of: MasterKeyName,
+  { used, current }: { used: number; current: number },
+): Promise<void> {
+  await queryable.run(CORRECT_USE, [of.management, of.master, used, current]);
+}
+
 const RECORD_ROTATION: Statement = {
   text: `
     update master_keys set current_version = greatest(current_version, $3) where management = $1 and master = $2`,
@@ -50,6 +68,21 @@ const RAISE_FENCE: Statement = {
  */
 export async function raiseFence(queryable: Queryable, of: MasterKeyName, oldest: number): Promise<void> {
   await queryable.run(RAISE_FENCE, [of.management, of.master, oldest]);
+}
+
+/** More than any version can be: a fence there lets no data key be stored at all. */
+export const ABOVE_ALL_VERSIONS = 2_000_000_000;
+
+const REOPEN_FENCE: Statement = {
+  text: `
+    update master_keys set oldest_version = greatest($3, retired_below)
+    where management = $1 and master = $2 and oldest_version = $4
+      and not exists (select from data_keys where management <> $1)`,
+};
+
+/** Puts a fence above all versions at `oldest` again, unless another key management has wrapped data keys by now. */
+export async function reopenFence(queryable: Queryable, of: MasterKeyName, oldest: number): Promise<void> {
+  await queryable.run(REOPEN_FENCE, [of.management, of.master, oldest, ABOVE_ALL_VERSIONS]);
 }
 
 const RECORD_RETIREMENT: Statement = {

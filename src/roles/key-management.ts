@@ -114,13 +114,19 @@ function authOf(config: VaultConfig): VaultAuth {
 /** Opened with the wrong one, a vault would seem empty of keys, and make new ones beside those that it cannot read. */
 async function refuseOtherWrappings({ vaultAddr, dataDir }: KeyManagementConfig, database: Database): Promise<void> {
   const { keyring, vault } = await findWrappings(database);
+  const importCommand = `tokenkeep keys import --data-dir ${dataDir} --vault-addr ${vaultAddr ?? '…'}`;
+  if (keyring && vault) {
+    throw new Error(
+      `an import of the keyring was begun and has not ended: run \`${importCommand}\` again, which goes on from there`,
+    );
+  }
   if (vaultAddr === undefined && vault) {
     throw new Error('the database holds data keys that Vault has wrapped: give its --vault-addr and --transit-key');
   }
   if (vaultAddr !== undefined && keyring) {
     throw new Error(
       `the database holds data keys that a keyring has wrapped: stop the vault, move them to Vault with ` +
-        `\`tokenkeep keys import --data-dir ${dataDir} --vault-addr …\`, and start it again`,
+        `\`${importCommand}\`, and start it again`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../data/database.ts';
-import { findMasterKey, findVersionUses, type VersionUse } from '../../data/master-keys.ts';
+import { ABOVE_ALL_VERSIONS, findMasterKey, findVersionUses, type VersionUse } from '../../data/master-keys.ts';
 import type { KeyManagement, MasterKey, MasterKeyVersions } from '../../keys/key-management.ts';
 
 export interface MasterKeyStatus {
@@ -40,10 +40,22 @@ export async function readKeyStatus(
       fence: (await findMasterKey(database, { management: management.name, master })).oldestVersion,
     });
   }
-  return { masters: sides, attention: sides.flatMap((side) => attentionTo(side, nowMs)) };
+  const attention = sides.flatMap((side) => attentionTo(side, nowMs));
+  if (sides.some(isBeingImported)) {
+    attention.unshift(
+      `an import of the ${management.name} was begun and has not ended, and it may wrap no data key until then: stop ` +
+        'the vault, and run tokenkeep keys import again',
+    );
+  }
+  return { masters: sides, attention };
 }
 
-function attentionTo({ master, versions, uses, fence }: Sides, nowMs: number): string[] {
+function isBeingImported({ fence }: Sides): boolean {
+  return fence >= ABOVE_ALL_VERSIONS;
+}
+
+function attentionTo(side: Sides, nowMs: number): string[] {
+  const { master, versions, uses, fence } = side;
   const { current, oldest, currentSince } = versions;
   const countOf = (matches: (version: number) => boolean): number =>
     uses.reduce((sum, { version, dataKeys }) => sum + (matches(version) ? dataKeys : 0), 0);
@@ -62,7 +74,7 @@ function attentionTo({ master, versions, uses, fence }: Sides, nowMs: number): s
         'it is older than the database; put its newest state back',
     );
   }
-  if (master === 'cvc') return attention;
+  if (master === 'cvc' || isBeingImported(side)) return attention;
   const behind = countOf((version) => version >= oldest && version < current);
   if (fence > oldest) {
     attention.push(`a retirement of versions below v${fence} was interrupted: run tokenkeep keys rewrap --retire`);

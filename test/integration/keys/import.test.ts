@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { tryAdvisoryLock } from '../../../src/data/advisory-lock.ts';
+import { ABOVE_ALL_VERSIONS, raiseFence } from '../../../src/data/master-keys.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { KeyManagement } from '../../../src/keys/key-management.ts';
 import { openKeyring } from '../../../src/keys/keyring.ts';
@@ -10,6 +11,8 @@ import { openTransit } from '../../../src/keys/transit/transit.ts';
 import { lockFolder } from '../../../src/platform/folder-lock.ts';
 import { importDataKeys } from '../../../src/services/key-rotation/import.ts';
 import { KEYS_TURN } from '../../../src/services/key-rotation/parts.ts';
+import { readKeyStatus } from '../../../src/services/key-rotation/status.ts';
+import { rejection } from '../../support/rejection.ts';
 import { findChangedKeys, plantDataKeys } from '../../support/rotation-load.ts';
 import { startReplica } from '../../support/replica.ts';
 import { runProgram, type Ended } from '../../support/standalone.ts';
@@ -56,6 +59,7 @@ describe('the import of a keyring to a transit engine', function () {
   before(async function () {
     transit = await createTestTransit(await requireTransitServer(this));
     this.timeout(120_000);
+    await transit.makeKeys();
     const policies = ['tokenkeep-keys', 'tokenkeep-api'];
     const { auth } = await transit.demand({ method: 'POST', path: 'auth/token/create', body: { policies } });
     token = auth.client_token as string;
@@ -95,32 +99,90 @@ describe('the import of a keyring to a transit engine', function () {
     expect(await managements()).to.deep.equal(['keyring']);
   });
 
+  /** Whether what the keyring wraps can be stored, and its status calls for nothing. */
+  async function expectKeyringOpen(): Promise<void> {
+    await plantDataKeys(vault.database, keyring, { tenants: 1, keysOfEach: 1 });
+    expect((await readKeyStatus({ database: vault.database, management: keyring })).attention).to.deep.equal([]);
+    expect(await managements()).to.deep.equal(['keyring']);
+  }
+
+  /** As `whole`, until it has wrapped that many data keys. */
+  function endingAfter(most: number, whole: KeyManagement): KeyManagement {
+    let wraps = 0;
+    return {
+      ...whole,
+      async wrapDataKey(...asked) {
+        if (++wraps > most) throw new DomainError('unavailable', 'the process ends');
+        return whole.wrapDataKey(...asked);
+      },
+    };
+  }
+
+  function importTo(to: KeyManagement): Promise<number> {
+    const takeTurn = () => tryAdvisoryLock(vault.connectionString, KEYS_TURN);
+    return importDataKeys({ database: vault.database, takeTurn, from: keyring, to });
+  }
+
+  it('leaves the keyring as it was where the policy does not let it wrap', async () => {
+    const error = await rejection(importTo(await openWith(await transit.tokenFor('tokenkeep-api'))));
+    expect(error.message).to.include('Vault refuses transit/encrypt/tokenkeep');
+    await expectKeyringOpen();
+  });
+
+  it('leaves the keyring as it was where it may not wrap keys of codes alone', async () => {
+    const whole = await openWith(token);
+    const tokensAlone: KeyManagement = {
+      ...whole,
+      async wrapDataKey(master, ...asked) {
+        if (master === 'cvc') throw new DomainError('unavailable', 'not those of codes');
+        return whole.wrapDataKey(master, ...asked);
+      },
+    };
+    expect((await rejection(importTo(tokensAlone))).message).to.equal('not those of codes');
+    await expectKeyringOpen();
+  });
+
+  it('opens the keyring again where it ended before anything was moved', async () => {
+    // Both master keys are tried with one data key each.
+    const error = await rejection(importTo(endingAfter(2, await openWith(token))));
+    expect(error.message).to.equal('the process ends');
+    await expectKeyringOpen();
+  });
+
+  it('opens the keyring again where an earlier run was killed before anything was moved', async () => {
+    for (const master of ['tokens', 'cvc'] as const) {
+      await raiseFence(vault.database, { management: 'keyring', master }, ABOVE_ALL_VERSIONS);
+    }
+    const { attention } = await readKeyStatus({ database: vault.database, management: keyring });
+    expect(attention).to.have.length(1);
+    expect(attention[0]).to.include('an import').and.include('tokenkeep keys import');
+    await rejection(importTo(endingAfter(0, await openWith(token))));
+    await expectKeyringOpen();
+  });
+
   it('writes no row that the transit engine does not give back as it was', async () => {
-    await transit.makeKeys();
     const right = await openWith(token);
     const wrong: KeyManagement = { ...right, unwrapDataKey: async () => Buffer.alloc(32) };
-    const takeTurn = () => tryAdvisoryLock(vault.connectionString, KEYS_TURN);
-    const work = importDataKeys({ database: vault.database, takeTurn, from: keyring, to: wrong });
-    const [outcome] = await Promise.allSettled([work]);
-    expect(outcome).to.have.nested.property('reason.message').that.includes('gives another data key back');
-    expect(await managements()).to.deep.equal(['keyring']);
+    expect((await rejection(importTo(wrong))).message).to.include('gives another data key back');
+    await expectKeyringOpen();
+    let unwraps = 0;
+    const wrongLater: KeyManagement = {
+      ...right,
+      unwrapDataKey: async (...asked) => (++unwraps > 2 ? Buffer.alloc(32) : right.unwrapDataKey(...asked)),
+    };
+    expect((await rejection(importTo(wrongLater))).message).to.include('gives another data key back');
+    await expectKeyringOpen();
   });
 
   it('goes on where it was ended, and touches no token', async () => {
     const before = await tokens();
     const whole = await openWith(token);
-    let wraps = 0;
-    const ending: KeyManagement = {
-      ...whole,
-      async wrapDataKey(...asked) {
-        if (++wraps > 250) throw new DomainError('unavailable', 'the process ends');
-        return whole.wrapDataKey(...asked);
-      },
-    };
-    const takeTurn = () => tryAdvisoryLock(vault.connectionString, KEYS_TURN);
-    const work = importDataKeys({ database: vault.database, takeTurn, from: keyring, to: ending });
-    expect((await Promise.allSettled([work]))[0]).to.have.nested.property('reason.message', 'the process ends');
+    expect((await rejection(importTo(endingAfter(250, whole)))).message).to.equal('the process ends');
     expect(await managements()).to.deep.equal(['keyring', 'vault']);
+    const { attention } = await readKeyStatus({ database: vault.database, management: keyring });
+    expect(attention.join()).to.include('tokenkeep keys import').and.not.include('--retire');
+    const status = await runProgram(['keys', 'status', '--data-dir', folder, '--database-url', vault.connectionString]);
+    expect(status.stderr).to.include('an import of the keyring').and.include('tokenkeep keys import');
 
     const { code, stdout, stderr } = await runImport();
     expect(code, stderr).to.equal(0);
