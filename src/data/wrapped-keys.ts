@@ -52,7 +52,8 @@ const REPLACE: Statement = {
   text: `
     with replaced as (
       update data_keys set wrapped = given.replacement
-      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as given (tenant_id, data_key_id, wrapped, replacement)
+      from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
+        as given (tenant_id, data_key_id, wrapped, replacement)
       where data_keys.tenant_id = given.tenant_id and data_keys.data_key_id = given.data_key_id
         and data_keys.wrapped = given.wrapped
       returning 1
@@ -104,20 +105,21 @@ const LIVING: Statement = {
   text: `
     select min(master_version) as "oldestVersion",
       extract(epoch from now() - min(created_at) filter (where master_version = $2))::float8 as "usedForSeconds",
-      min(extract(epoch from destroy_at - created_at))::float8 as "shortestLifeSeconds"
-    from data_keys where management = $1 and master = 'cvc'`,
+      max(extract(epoch from destroy_at - created_at))::float8 as "longestLifeSeconds"
+    from data_keys where management = $1 and master = 'cvc' and master_version <= $2`,
 };
 
-/** What keys of card verification codes still exist. */
+/** What keys of card verification codes still exist, as far as they are wrapped under versions that there are. */
 export interface LivingCvcKeys {
   /** Of the versions that they are wrapped under; null where there is none. */
   oldestVersion: number | null;
   /** Since the first of those that are wrapped under the version asked for was made; null where there is none. */
   usedForSeconds: number | null;
   /** From its making to its destruction; null where there is none. */
-  shortestLifeSeconds: number | null;
+  longestLifeSeconds: number | null;
 }
 
+/** `version` is the newest that was ever used: those of any above it are left out. */
 export async function findLivingCvcKeys(
   queryable: Queryable,
   management: string,

@@ -1,10 +1,10 @@
-import { findMasterKey, raiseFence, recordRetirement, recordRotation } from '../../data/master-keys.ts';
+import { correctUse, findMasterKey, raiseFence, recordRetirement, recordRotation } from '../../data/master-keys.ts';
 import type { MasterKeyName, MasterKeyRecord } from '../../data/master-keys.ts';
 import { findLivingCvcKeys, type LivingCvcKeys } from '../../data/wrapped-keys.ts';
 import { cvcBucketSeconds } from '../../keys/replacement.ts';
 import type { KeyRotationParts } from './parts.ts';
 
-/** The name of the turn to do so, which is another than that to change other keys: a long rewrap delays nothing here. */
+/** The name of the turn to do so, another than that to change other keys: a long rewrap delays nothing here. */
 export const CVC_KEYS_TURN = 'keys of codes';
 
 interface CvcKeys {
@@ -20,7 +20,7 @@ interface CvcKeys {
  * the database, at most 1.5 R + 3 minutes after it was sealed (R + 5 minutes, where R is under 4 minutes), while a
  * replica runs and key management answers: R / 4 for which a version serves, R / 4 for which the last data key under it
  * does, R for which that one opens, a minute for clocks that differ, and two sweeps. Backups of key management itself
- * must not be kept for longer.
+ * must not be kept for longer. At most about 7 versions exist at a time, however many retentions there are.
  *
  * Gives how many versions were destroyed. While no codes are sealed, key management is not asked for anything. Of
  * several processes that run it at once, one does the work.
@@ -28,10 +28,11 @@ interface CvcKeys {
 export async function shredCvcKeys(parts: KeyRotationParts): Promise<number> {
   const of: MasterKeyName = { management: parts.management.name, master: 'cvc' };
   const before = await look(parts, of);
-  if (!isRotationDue(before) && !isRetirementDue(before)) return 0;
+  if (!isUseUnproven(before.record) && !isRotationDue(before) && !isRetirementDue(before)) return 0;
   const turn = await parts.takeTurn();
   if (turn === undefined) return 0;
   try {
+    await boundUse(parts, of);
     if (isRotationDue(await look(parts, of))) await rotate(parts, of);
     const now = await look(parts, of);
     return isRetirementDue(now) ? await retire(parts, of, now) : 0;
@@ -45,12 +46,27 @@ async function look({ database, management }: KeyRotationParts, of: MasterKeyNam
   return { record, living: await findLivingCvcKeys(database, management.name, record.usedVersion) };
 }
 
+/** Whether a data key claims a version that no rotation is known to have made. */
+function isUseUnproven({ usedVersion, currentVersion }: MasterKeyRecord): boolean {
+  return usedVersion > currentVersion;
+}
+
+/** Believes no version that key management does not have: it would never be followed by a newer one. */
+async function boundUse({ database, management }: KeyRotationParts, of: MasterKeyName): Promise<void> {
+  const record = await findMasterKey(database, of);
+  if (!isUseUnproven(record)) return;
+  const { current } = await management.versions('cvc');
+  const used = record.usedVersion;
+  if (used > current) await correctUse(database, of, { used, current });
+  else await recordRotation(database, of, current);
+}
+
 /** Whether the version that wrapped the newest keys has served its time, and none has been made after it. */
 function isRotationDue({ record, living }: CvcKeys): boolean {
   const { usedVersion, currentVersion, retiredBelow } = record;
   if (currentVersion > usedVersion || usedVersion < retiredBelow) return false;
-  const { usedForSeconds, shortestLifeSeconds } = living;
-  return usedForSeconds === null || usedForSeconds >= cvcBucketSeconds(shortestLifeSeconds!);
+  const { usedForSeconds, longestLifeSeconds } = living;
+  return usedForSeconds === null || usedForSeconds >= cvcBucketSeconds(longestLifeSeconds!);
 }
 
 /** The oldest version that still has something to unwrap, or may yet. */
