@@ -108,10 +108,15 @@ export async function openTransit(options: TransitOptions): Promise<Transit> {
     return wrapped;
   }
 
-  /** Whether the probe stopped to unwrap because its version was retired, rather than because its key is another. */
-  async function isRetired(wrapped: string): Promise<boolean> {
+  /**
+   * Whether the probe stopped to unwrap because its version is no more, rather than because its key is another: it was
+   * retired, or Vault was restored from a snapshot of before it was made.
+   */
+  async function isOfNoVersion(wrapped: string): Promise<boolean> {
     const versions = await keys.versions('tokens');
-    return versions !== undefined && Number(WRAPPED.exec(wrapped)?.[1]) < versions.oldest;
+    if (versions === undefined) return false;
+    const version = Number(WRAPPED.exec(wrapped)?.[1]);
+    return version < versions.oldest || version > versions.current;
   }
 
   return {
@@ -154,7 +159,7 @@ export async function openTransit(options: TransitOptions): Promise<Transit> {
         (await unwrapDataKey('tokens', PROBE, asked)).fill(0);
       } catch (error) {
         if (error instanceof DomainError) throw error;
-        if (!(await isRetired(asked))) throw missing(keys.nameOf('tokens'));
+        if (!(await isOfNoVersion(asked))) throw missing(keys.nameOf('tokens'));
         probe = await makeProbe();
       }
     },

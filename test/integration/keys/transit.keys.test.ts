@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { proveKeys } from '../../../src/keys/key-proof.ts';
 import { openTransit, type Transit } from '../../../src/keys/transit/transit.ts';
 import { rejection } from '../../support/rejection.ts';
 import {
@@ -11,6 +12,7 @@ import {
 
 const unneeded = async (): Promise<boolean> => false;
 const needed = async (): Promise<boolean> => true;
+const SAMPLE = { id: randomUUID(), purpose: 'data', uses: 0, createdAt: new Date(), destroyAt: null } as const;
 
 describe('the keys of the transit engine', () => {
   const tenantId = randomUUID();
@@ -129,7 +131,7 @@ describe('the keys of the transit engine', () => {
     expect(await keyNamed('tokenkeep')).to.include({ min_available_version: 2 });
   });
 
-  it('wrap with the tenant as context, and never with associated data, which would keep them from being rewrapped', async () => {
+  it('wrap with the tenant as context, and no associated data, with which they could not be rewrapped', async () => {
     await transit.makeKeys();
     const { plaintext, wrapped } = await (await openAs('tokenkeep-api')).createDataKey('tokens', tenantId);
     const body = { ciphertext: wrapped, context: Buffer.from(tenantId).toString('base64') };
@@ -184,6 +186,35 @@ describe('the keys of the transit engine', () => {
       expect((await rejection(management.unwrapDataKey('tokens', tenantId, wrapped))).message).to.match(
         /^a data key does not unwrap/,
       );
+    });
+
+    it('by a snapshot from before a version was made: well again, as older versions unwrap', async () => {
+      const path = 'transit/keys/tokenkeep/config';
+      const body = { exportable: true, allow_plaintext_backup: true, deletion_allowed: true };
+      await transit.demand({ method: 'POST', path, body });
+      const { backup } = await transit.demand({ path: 'transit/backup/tokenkeep' });
+      await transit.demand({ method: 'POST', path: 'transit/keys/tokenkeep/rotate', body: {} });
+      const later = await openAs('tokenkeep-api');
+      await later.ping();
+      await transit.demand({ method: 'DELETE', path: 'transit/keys/tokenkeep' });
+      await transit.demand({ method: 'POST', path: 'transit/restore/tokenkeep', body: { backup } });
+      await later.ping();
+      await later.ping();
+      expect(await later.unwrapDataKey('tokens', tenantId, wrapped)).to.deep.equal(plaintext);
+    });
+
+    it('by another key with fewer versions: found out by the data keys of the vault', async () => {
+      await transit.demand({ method: 'POST', path: 'transit/keys/tokenkeep/rotate', body: {} });
+      const later = await openAs('tokenkeep-api');
+      const { wrapped: second } = await later.createDataKey('tokens', tenantId);
+      const samples = async () => [wrapped, second].map((each) => ({ ...SAMPLE, tenantId, wrapped: each }));
+      await proveKeys({ management: later, samples });
+      await remove('tokenkeep');
+      const body = { type: 'aes256-gcm96', derived: true };
+      await transit.demand({ method: 'POST', path: 'transit/keys/tokenkeep', body });
+      const error = await rejection(proveKeys({ management: later, samples }));
+      expect(error).to.include({ name: 'DomainError', kind: 'unavailable' });
+      expect(error.message).to.include('is not the one that wrapped the data keys');
     });
 
     it('with the whole engine: unavailable', async () => {
