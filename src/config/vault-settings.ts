@@ -1,4 +1,4 @@
-import { SettingFault, settingName, switchSetting, type Settings } from './setting.ts';
+import { SettingFault, settingName, switchSetting, type Setting, type Settings } from './setting.ts';
 import { parseDuration, parseExistingFile, parseOneOf } from './values.ts';
 
 /** How the process proves to Vault who it is. */
@@ -155,7 +155,7 @@ export function vaultFaults(config: Partial<VaultConfig>): string[] {
   if (vaultAuth === 'kubernetes') needed('vault-kubernetes-role', config.vaultKubernetesRole);
   if (!config.vaultAllowHttp && !isPrivate(new URL(vaultAddr))) {
     faults.push(
-      `${settingName('vault-addr')}: must be https, since data keys travel on it; --vault-allow-http allows http anyway`,
+      `${settingName('vault-addr')}: must be https, since data keys travel on it; --vault-allow-http allows http`,
     );
   }
   return faults;
@@ -163,10 +163,16 @@ export function vaultFaults(config: Partial<VaultConfig>): string[] {
 
 /** Settings of a Vault that is not named would be ignored, and the keyring used where Vault was meant. */
 function needless(config: Partial<VaultConfig>): string[] {
-  const given = (['vaultTokenFile', 'vaultRoleId', 'vaultSecretIdFile', 'vaultKubernetesRole', 'vaultCaFile'] as const)
-    .filter((property) => config[property] !== undefined)
-    .map((property) => settingName(vaultSettings[property].flag));
-  return given.map((name) => `${name}: needs --vault-addr`);
+  return Object.entries<Setting<unknown>>(vaultSettings)
+    .filter(([property, setting]) => isChanged(setting, config[property as keyof VaultConfig]))
+    .map(([, { flag }]) => `${settingName(flag)}: needs --vault-addr`);
+}
+
+/** Whether a setting has another value than without its flag and its own variable. */
+function isChanged({ fallback, variable, parse }: Setting<unknown>, value: unknown): boolean {
+  // What other clients of Vault read may be meant for them; and what is faulty is reported as that.
+  if (variable !== undefined || fallback === 'required' || value === undefined) return false;
+  return value !== ('text' in fallback ? parse(fallback.text) : fallback.value);
 }
 
 function isPrivate({ protocol, hostname }: URL): boolean {
