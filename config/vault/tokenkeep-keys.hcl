@@ -1,6 +1,6 @@
 # Of the key custodian, who runs `tokenkeep keys status|rotate|rewrap|import`. It changes master keys, and never sees
-# a data key of what is stored: it has no `decrypt`. Written for the mount `transit` and the key `tokenkeep`: put in your
-# own names.
+# a data key of what is stored: it has no `decrypt`. Written for the mount `transit` and the key `tokenkeep`: put in
+# your own names.
 
 # `keys status`; `keys import` also makes the keys in an engine that has none. (`required_parameters` would close it to
 # reads; a key that is not derived is refused by the program.)

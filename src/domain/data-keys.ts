@@ -19,8 +19,8 @@ export interface StoredDataKey {
 }
 
 /**
- * What became of a key that was to be the active one: it is; another process was first; or it is wrapped under a version
- * of its master key that is being retired.
+ * What became of a key that was to be the active one: it is; another process was first; or it is wrapped under a
+ * version of its master key that is being retired.
  */
 export type Activation = 'activated' | 'taken' | 'retired';
 

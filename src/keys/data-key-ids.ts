@@ -28,7 +28,7 @@ export function dataKeyId(key: KeyObject | Buffer, { tenantId, purpose }: Named)
   return idText(bytes);
 }
 
-/** Whether a key belongs to the row that it was unwrapped from. Ids of the first keys were random: they tell nothing. */
+/** Whether a key belongs to the row that it was unwrapped from. Ids of the first keys, being random, do not tell. */
 export function isKeyOfRow(key: KeyObject, row: Named & { readonly id: string }): boolean {
   if (row.id[VERSION_AT] !== '8') return true;
   return timingSafeEqual(Buffer.from(dataKeyId(key, row)), Buffer.from(row.id));

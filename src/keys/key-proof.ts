@@ -13,8 +13,8 @@ const FOREIGN =
   'restore that key, or name the place where it is';
 
 /**
- * Shows that the data keys of this vault can be unwrapped now: key management answers, and unwraps one of them. A master
- * key that was deleted and made anew under its old name answers too, and opens nothing.
+ * Shows that the data keys of this vault can be unwrapped now: key management answers, and unwraps one of them. A
+ * master key that was deleted and made anew under its old name answers too, and opens nothing.
  *
  * Throws a DomainError 'unavailable' that says what to do.
  */

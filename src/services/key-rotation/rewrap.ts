@@ -12,7 +12,8 @@ export interface RewrapResult extends Rewrapped {
 /**
  * Wraps every data key that is not under the current version of the master key under that one; those of card
  * verification codes stay as they are, and are destroyed. The data keys themselves never leave key management. The
- * signal ends it after the batch under way. Throws as `inTurn` does, and a DomainError 'unavailable' where Postgres or key management cannot be reached.
+ * signal ends it after the batch under way. Throws as `inTurn` does, and a DomainError 'unavailable' where Postgres or
+ * key management cannot be reached.
  */
 export async function rewrap(
   parts: KeyRotationParts,
