@@ -7,7 +7,10 @@ import { renderPage } from './openapi/page.ts';
 
 const STYLE_HASH = createHash('sha256').update(PAGE_STYLE).digest('base64');
 /** The page may be styled by its one style sheet, and nothing else. */
-const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const PAGE_POLICY = [
+  `default-src 'none'; style-src 'sha256-${STYLE_HASH}'`,
+  `base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+].join('; ');
 
 /** What needs no key: liveness, readiness, and the API's own description. */
 export function mountServiceRoutes(router: Router, document: Schema, health: Health): void {

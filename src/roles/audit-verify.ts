@@ -65,8 +65,8 @@ function* linesOfQueue(queue: Verification['queue']): Generator<string> {
     return;
   }
   yield `${waiting}, which is TOO LONG: until then they may be altered unseen.`;
-  yield 'No vault is running, or its linker fails: see tokenkeep_audit_chain_failures_total, and its log. A vault that is';
-  yield 'stopped links its last entries before it ends; after a kill they wait until a vault runs: start one.';
+  yield 'No vault is running, or its linker fails: see tokenkeep_audit_chain_failures_total, and the log of the vault.';
+  yield 'A vault that is stopped links its last entries before it ends; after a kill they wait until one runs: start it.';
 }
 
 function* linesOfSeals({ foreignHeads, sealedByOthers, unsealed }: Verification): Generator<string> {

@@ -24,7 +24,8 @@ export function createDamageReport({
     found.inc({ table, column });
     logger.error(
       { tenantId, table, column, rowId },
-      'A sealed value was refused: it was altered or moved, or its key is gone. Restore the row from a backup, and find out who can write to the database',
+      'A sealed value was refused: it was altered or moved, or its key is gone. Restore the row from a backup, and ' +
+        'find out who can write to the database',
     );
   };
 }

@@ -56,8 +56,8 @@ grant select, insert, update, delete
 -- A tenant ends by the control plane alone, and its log only after it.
 grant delete on tenants to tokenkeep_api;
 
--- The sweeper sees what tells it what to remove, and nothing that is sealed; save for wrapped keys, which it wraps anew,
--- and reactors, which the control plane asks for across tenants.
+-- The sweeper sees what tells it what to remove, and nothing that is sealed; save for wrapped keys, which it wraps
+-- anew, and reactors, which the control plane asks for across tenants.
 grant select on schema_migrations, logs, reactors, data_keys to tokenkeep_sweeper;
 grant insert on logs to tokenkeep_sweeper;
 grant update (wrapped, active), delete on data_keys to tokenkeep_sweeper;
@@ -200,8 +200,8 @@ begin atomic
   select count(*)::integer from removed;
 end;
 
--- Run as their owner: counts are kept by triggers alone, and partitions are the owner's. Their names mean what they mean
--- here, whatever the caller's own path is.
+-- Run as their owner: counts are kept by triggers alone, and partitions are the owner's. Their names mean what they
+-- mean here, whatever the caller's own path is.
 do $$
 declare
   signature text;

@@ -28,7 +28,7 @@ export interface Verification {
   readonly unsealed: number;
   /** Entries that are gone with their tenants, by the tenant: that it was deleted, the database alone says. */
   readonly removed: ReadonlyMap<string, number>;
-  /** Heads that another key management has sealed, as a keyring before an import: here none is told from a forged one. */
+  /** Heads that another key management has sealed, as a keyring before an import: here a forged one looks the same. */
   readonly foreignHeads: number;
   /**
    * Chains whose end another writer has sealed, as after a kill; and of these the longest time from the last link to
@@ -70,7 +70,7 @@ async function faultOfAhead(database: Queryable): Promise<Fault | undefined> {
   return { kind: 'link added', chain: { writer, hour }, n, detail: 'its hour has not begun', at: hour };
 }
 
-/** Whether a code names another key management as its maker; who forges that gains no more than by removing the head. */
+/** Whether a code names another key management as its maker; who forges that gains what removing the head gains. */
 function isForeign(mac: string, { name }: KeyManagement): boolean {
   const maker = /^(?:keyring|vault)(?=:)/.exec(mac)?.[0];
   return maker !== undefined && maker !== name;

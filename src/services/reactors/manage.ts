@@ -175,7 +175,10 @@ async function patchAmongReplicas(parts: ReactorParts, caller: Caller, id: strin
   throw updatedByOthers('reactor');
 }
 
-/** Applies a merge patch (RFC 7386). Fails as `updateToken` does where others change the reactor, or `signal` is aborted. */
+/**
+ * Applies a merge patch (RFC 7386). Fails as `updateToken` does where others change the reactor, or `signal` is
+ * aborted.
+ */
 export async function patchReactor(
   parts: ReactorParts & { readonly reactorUpdates: UpdateTurns },
   caller: Caller,

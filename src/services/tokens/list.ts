@@ -78,8 +78,8 @@ async function show(
 
 /**
  * One numbered page, newest first, with the number of tokens that the caller may read. By metadata, throws 'invalid'
- * where the list cannot be read in time. By metadata, and of large tokens, throws 'unavailable' where too many are under
- * way, and once `signal` is aborted.
+ * where the list cannot be read in time. By metadata, and of large tokens, throws 'unavailable' where too many are
+ * under way, and once `signal` is aborted.
  */
 export async function pageTokens(
   parts: BroadReadParts,

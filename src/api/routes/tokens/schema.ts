@@ -140,8 +140,8 @@ export const token: Schema = {
     damaged: {
       type: 'boolean',
       description:
-        'On pages: true where what is stored of it was altered or lost, and so is shown to nobody. It may be deleted; ' +
-        'whatever needs its data answers 422 until an operator has restored it.',
+        'On pages: true where what is stored of it was altered or lost, and so is shown to nobody. It may be ' +
+        'deleted; whatever needs its data answers 422 until an operator has restored it.',
     },
     expires_at: { ...instant, description: 'When it is deleted. Absent: never.' },
     ...authorship,
@@ -171,8 +171,8 @@ export const detokenizeRequest: Schema = {
   type: 'object',
   description:
     'Values with expressions such as `{{ <token id> | json: "$.number" }}`, or `{"tokens": [<token id>, …]}`, whose ' +
-    'entries may also be `{{ <token id> }}`. A list with a bare id holds nothing but ids and such expressions: what has ' +
-    'filters, or text around it, is refused there.',
+    'entries may also be `{{ <token id> }}`. A list with a bare id holds nothing but ids and such expressions: what ' +
+    'has filters, or text around it, is refused there.',
 };
 
 export const detokenizeResponse: Schema = {
