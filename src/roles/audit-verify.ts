@@ -66,7 +66,7 @@ function* linesOfQueue(queue: Verification['queue']): Generator<string> {
   }
   yield `${waiting}, which is TOO LONG: until then they may be altered unseen.`;
   yield 'No vault is running, or its linker fails: see tokenkeep_audit_chain_failures_total, and the log of the vault.';
-  yield 'A vault that is stopped links its last entries before it ends; after a kill they wait until one runs: start it.';
+  yield 'A vault that is stopped links its last entries at its end; after a kill they wait until one runs: start it.';
 }
 
 function* linesOfSeals({ foreignHeads, sealedByOthers, unsealed }: Verification): Generator<string> {
