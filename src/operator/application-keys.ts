@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { v5 as uuidv5 } from 'uuid';
 import { digestOfKey, generateApplicationKey, isPlausibleApplicationKey } from '../domain/application-keys.ts';
 import type { DeclaredKey } from '../domain/declarations.ts';
@@ -49,7 +50,9 @@ export async function provideKeys(
 
   const plan = planKey(secret, application.spec.key, clock.now());
   const { record, value } = carryOut(plan, secret, application, place, clock.now());
-  await source.writeOwnedSecret(buildSecret(application, secretName, record, value, context.publicBaseUrl));
+  const wanted = buildSecret(application, secretName, record, value, context.publicBaseUrl);
+  // One that is as it should be is left alone: it may be deleted at this moment, and must not come back with the old key.
+  if (!isDeepStrictEqual(secret, wanted)) await source.writeOwnedSecret(wanted);
   if (plan.action === 'make') {
     const message = `${plan.why} the key in Secret ${secretName}`;
     source.recordEvent(refOf<'Application'>(application), { type: 'Normal', reason: `Key${plan.why}`, message });
