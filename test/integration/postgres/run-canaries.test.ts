@@ -12,25 +12,23 @@ describe('the scan for canaries at the end of a run', function () {
   const startedAt = Date.now();
 
   async function placesOf(canary: string): Promise<string[]> {
-    await administer('checkpoint');
     const [row] = await administer(`select current_setting('data_directory') as folder`);
     const folder = String(row!['folder']);
     const { sightings } = await scanForCanaries({ canary }, { folders: [folder], since: startedAt });
     return sightings.map(({ place }) => (place.startsWith(folder) ? place.slice(folder.length + 1) : place));
   }
 
-  it('finds one that stands in a table, and in the write-ahead log once its database is gone', async () => {
+  it('finds one that stands in the write-ahead log, and in a table as long as its database is there', async () => {
     const test = await createEmptyDatabase();
     const canary = randomCardNumber();
     await test.database.run({ text: 'create table leaks (leak text)' });
     await test.database.run({ text: 'insert into leaks values ($1)' }, [canary]);
-    const places = await placesOf(canary);
-    expect(places.some((place) => place.startsWith('base/'))).to.equal(true);
-    expect(places.some((place) => place.startsWith('pg_wal/'))).to.equal(true);
+    // Before a checkpoint, which may do away with this part of it.
+    expect((await placesOf(canary)).some((place) => place.startsWith('pg_wal/'))).to.equal(true);
+    await administer('checkpoint');
+    expect((await placesOf(canary)).some((place) => place.startsWith('base/'))).to.equal(true);
     await test.dispose();
-    const left = await placesOf(canary);
-    expect(left.some((place) => place.startsWith('base/'))).to.equal(false);
-    expect(left.some((place) => place.startsWith('pg_wal/'))).to.equal(true);
+    expect((await placesOf(canary)).some((place) => place.startsWith('base/'))).to.equal(false);
   });
 
   it('finds one in a temporary folder of ours', async () => {
