@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { readCommand } from './config/command.ts';
 import type { Command } from './config/command.ts';
 import { keepMemoryOutOfCoreFiles } from './platform/core-dumps.ts';
@@ -6,12 +7,20 @@ import type { Logger } from './platform/logger.ts';
 
 type RunCommand = Extract<Command, { action: 'run' }>;
 
+/**
+ * They serve until a signal says that it is enough, and have then done what they are for. Any other is a command that
+ * ends by itself; one that is interrupted has not done it.
+ */
+const SERVERS: readonly RunCommand['role'][] = ['standalone', 'api', 'operator', 'reactor'];
+
 /** A role at work. */
 interface Running {
   /** Finishes what is in flight. */
   stop(): Promise<void>;
   /** The process's exit code, once the role ends by itself; rejects when it cannot go on. */
   readonly finished: Promise<number>;
+  /** What stopping may take where that is not STOP_DEADLINE_MS, in ms. */
+  readonly stopMs?: number;
 }
 
 /** Between the first signal and the exit; the roles' own deadline is shorter. */
@@ -38,24 +47,34 @@ async function run(command: RunCommand): Promise<void> {
   const starting = start(command, logger);
   let stoppingSince: number | undefined;
 
+  const giveUp = (deadlineMs: number): never => {
+    logger.error({ deadlineMs }, 'Stopping took too long');
+    process.exit(1);
+  };
+  const isServer = SERVERS.includes(command.role);
   const stop = async (code: number): Promise<void> => {
+    // A command may be killed at any point, and the next run goes on from there: nothing is worth waiting for.
+    if (!isServer) process.exit(code);
     if (stoppingSince !== undefined) return;
     stoppingSince = Date.now();
-    setTimeout(() => {
-      logger.error({ deadlineMs: STOP_DEADLINE_MS }, 'Stopping took too long');
-      process.exit(1);
-    }, STOP_DEADLINE_MS).unref();
+    let timer = setTimeout(giveUp, STOP_DEADLINE_MS, STOP_DEADLINE_MS).unref();
     try {
-      await (await starting).stop();
+      const role = await starting;
+      if (role.stopMs !== undefined) {
+        clearTimeout(timer);
+        timer = setTimeout(giveUp, role.stopMs, role.stopMs).unref();
+      }
+      await role.stop();
       process.exit(code);
     } catch (error) {
       logger.error({ error }, 'Stopping failed');
       process.exit(1);
     }
   };
-  const stopOnSignal = (): void => {
+  const stopOnSignal = (signal: NodeJS.Signals): void => {
     if (stoppingSince !== undefined && Date.now() - stoppingSince > SAME_SIGNAL_MS) process.exit(1);
-    void stop(0);
+    // As a shell tells of a program that a signal has ended.
+    void stop(isServer ? 0 : 128 + constants.signals[signal]);
   };
   const stopOnError = (error: unknown): void => {
     logger.error({ error }, 'Process ended by an unhandled error');
@@ -64,7 +83,7 @@ async function run(command: RunCommand): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stopOnSignal);
   process.on('uncaughtException', stopOnError);
   process.on('unhandledRejection', stopOnError);
-  followParent(stopOnSignal);
+  followParent(() => stopOnSignal('SIGHUP'));
 
   let running: Running;
   try {
@@ -91,10 +110,24 @@ async function start(command: RunCommand, logger: Logger): Promise<Running> {
       const vault = await startStandalone(command.config, { write, logger });
       return { stop: () => vault.stop(), finished: vault.failed.then((error: Error) => Promise.reject(error)) };
     }
+    case 'api': {
+      const { startApiServer } = await import('./roles/api-server.ts');
+      const api = await startApiServer(command.config, { write, logger });
+      return { stop: () => api.stop(), finished: new Promise(() => undefined), stopMs: api.stopMs };
+    }
+    case 'operator': {
+      const { startOperatorRole } = await import('./roles/operator.ts');
+      const operator = await startOperatorRole(command.config, { write, logger });
+      return { stop: () => operator.stop(), finished: operator.finished };
+    }
     case 'reactor': {
+      if (command.config.workloadFile !== undefined || command.config.check) {
+        const { startReactorPod } = await import('./roles/reactor-pod.ts');
+        return startReactorPod(command.config, logger);
+      }
       const { startReactor } = await import('./roles/reactor.ts');
       const reactor = await startReactor();
-      return { stop: () => reactor.stop(), finished: reactor.finished.then(() => 0) };
+      return { stop: () => reactor.stop(), finished: reactor.finished.then(() => 0), stopMs: reactor.stopMs };
     }
     case 'migrate': {
       const { runMigrate } = await import('./roles/migrate.ts');
@@ -121,6 +154,10 @@ async function start(command: RunCommand, logger: Logger): Promise<Running> {
       const { importKeys } = await import('./roles/keys.ts');
       return ended(await importKeys(command.config, { write, report, logger }));
     }
+    case 'kubectl': {
+      const { runPlugin } = await import('./cli/kubectl/run.ts');
+      return ended(await runPlugin(command.config, { write, report }));
+    }
     case 'audit verify': {
       const { runAuditVerify } = await import('./roles/audit-verify.ts');
       return ended(await runAuditVerify(command.config, { write, progress: report, logger }));
@@ -135,7 +172,9 @@ function ended(code: number): Running {
 function loggerOf({ config }: RunCommand): Logger {
   const level = 'logLevel' in config ? config.logLevel : 'info';
   const format = 'logFormat' in config ? config.logFormat : 'json';
-  return createLogger({ level, format });
+  // Of a pod of a reactor, what happens to the code is all that it has to say.
+  const isPod = 'workloadFile' in config && (config.workloadFile !== undefined || config.check);
+  return createLogger({ level, format, ...(isPod ? { destination: process.stdout } : {}) });
 }
 
 /** A parent that holds a channel to this process wants it to end when itself does, however that ends. */

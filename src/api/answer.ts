@@ -35,11 +35,15 @@ export async function renderAnswer(
   return { status, headers: { ...headers, 'Content-Type': contentType }, body: text, ...(unkept ? { unkept } : {}) };
 }
 
+/** What the API says of itself, as the trace id, stands: an answer whose headers a reactor chose cannot change it. */
 export function sendAnswer(ctx: ApiContext, { status, headers, body, pieces }: Answer): void {
+  const said = new Set(Object.keys(ctx.response.headers));
   ctx.status = status;
   ctx.body = pieces === undefined ? (body ?? null) : Readable.from(pieces);
   if (pieces !== undefined) ctx.length = pieces.reduce((sum, { length }) => sum + length, 0);
   // Koa makes an answer without a body a 204.
   ctx.status = status;
-  ctx.set({ ...UNSTORED, ...headers });
+  for (const [name, value] of Object.entries({ ...UNSTORED, ...headers })) {
+    if (!said.has(name.toLowerCase())) ctx.set(name, value);
+  }
 }

@@ -2,12 +2,14 @@ import Koa from 'koa';
 import type { Health } from '../platform/health.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
+import type { Tracing } from '../platform/tracing.ts';
 import type { Idempotency } from '../services/idempotency.ts';
 import { createCors } from './middleware/cors.ts';
 import { prefixedHeaders } from './middleware/headers.ts';
 import { problems } from './middleware/problems.ts';
 import type { RateLimits } from './middleware/rate-limits.ts';
 import { requestMetrics } from './middleware/request-metrics.ts';
+import { requestSpans } from './middleware/request-span.ts';
 import { refuseUnmatched } from './middleware/unmatched.ts';
 import { mountRoutes, type Authenticate } from './mount.ts';
 import { createDocument } from './openapi/document.ts';
@@ -24,6 +26,7 @@ export interface AppOptions {
   readonly health: Health;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly version: string;
 }
 
@@ -42,6 +45,7 @@ export function createApp(options: AppOptions): Koa {
   const app = new Koa();
   // Koa would print what escapes the middleware; `problems` has logged it already.
   app.silent = true;
+  app.use(requestSpans(options.tracing));
   app.use(prefixedHeaders(headerPrefixes));
   app.use(requestMetrics(metrics));
   app.use(cors.answers);

@@ -106,7 +106,7 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
   const checkQuery = compileQueryCheck(parameterSchema(parameters, 'query'));
   const checkPath = compileBodyCheck(parameterSchema(parameters, 'path'));
   const checkBody = route.body && compileBodyCheck(route.body.schema, route.body.refine);
-  const bodyNames = route.body && membersNamedBy(route.body.schema);
+  const bodyTerms = route.body && { named: membersNamedBy(route.body.schema), limitBytes: route.body.limitBytes };
   const filters = new Map(
     Object.entries(route.responses).flatMap(([status, { schema }]) =>
       schema ? [[Number(status), compileAnswerFilter(schema)] as const] : [],
@@ -133,7 +133,7 @@ function mountRoute(router: Router, route: Route, options: MountOptions): void {
     violations.collect(() => checkQuery(query));
     route.refineQuery?.(query, violations);
     const readBody = await outcomeOf(
-      route.body ? readJsonBody(ctx, route.body.contentType, violations, bodyNames) : Promise.resolve(undefined),
+      route.body ? readJsonBody(ctx, route.body.contentType, violations, bodyTerms) : Promise.resolve(undefined),
     );
     const act = async (): Promise<Answer> => {
       const body = readBody();

@@ -12,6 +12,9 @@ export interface Problem {
   errors?: Violations;
 }
 
+/** The media type of problems. */
+export const PROBLEM_TYPE = 'application/problem+json';
+
 const PROBLEMS = {
   invalid: { status: 400, title: 'One or more validation errors occurred.' },
   unauthenticated: { status: 401, title: 'Unauthorized' },
@@ -47,6 +50,12 @@ export function problemOf(error: DomainError, traceId: string): Problem {
 export function problemTitle(status: number): string {
   const known = Object.values(PROBLEMS).find((problem) => problem.status === status);
   return known?.title ?? STATUS_CODES[status] ?? 'Error';
+}
+
+/** The headers that a failure with this status has to have, whoever fails with it. */
+export function problemHeaders(status: number, challenge = 'ApiKey'): Readonly<Record<string, string>> {
+  if (status === 401) return { 'WWW-Authenticate': challenge };
+  return status === 429 || status === 503 ? { 'Retry-After': '1' } : {};
 }
 
 /** What is answered for a failure that nobody foresaw: nothing of it is shown, the log has it under the trace id. */

@@ -29,6 +29,8 @@ export type Refine = (members: JsonObject, violations: ViolationCollector, body:
 export interface RequestBody {
   readonly contentType: ContentType;
   readonly schema: Schema;
+  /** Of the body, in bytes. Default: 1 MiB. */
+  readonly limitBytes?: number;
   readonly example?: unknown;
   readonly refine?: Refine;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type Router from '@koa/router';
-import type { Health } from '../platform/health.ts';
+import { type Health, readinessAnswer } from '../platform/health.ts';
 import type { Schema } from './route.ts';
 import { PAGE_STYLE } from './openapi/page-style.ts';
 import { renderPage } from './openapi/page.ts';
@@ -21,9 +21,9 @@ export function mountServiceRoutes(router: Router, document: Schema, health: Hea
     ctx.body = { status: 'ok' };
   });
   router.get('/readyz', async (ctx) => {
-    const { ready, failures, degraded } = await health.readiness();
-    ctx.status = ready ? 200 : 503;
-    ctx.body = { status: ready ? 'ready' : 'not ready', failures, degraded };
+    const { status, body } = await readinessAnswer(health);
+    ctx.status = status;
+    ctx.body = body;
   });
   router.get('/openapi.json', (ctx) => {
     ctx.type = 'application/json';

@@ -7,6 +7,8 @@ export interface RequestState {
   /** The prefix under which this request's headers came, and its answer's headers go: `SVC`. */
   headerPrefix: string;
   traceId: string;
+  /** Of the trace that the request is part of; absent where it is not traced. */
+  spanTraceId?: string | undefined;
   /** The path of the matched route (`/tokens/{id}`), never the path as sent: ids are no metric's business. */
   routePath?: string;
   caller?: Caller;

@@ -22,11 +22,16 @@ export async function printStatus(
     return 1;
   }
   const { resources, refused } = report;
-  const kinds = [...new Set(resources.map(({ kind }) => kind))];
-  const tables = kinds.map((kind) => renderKind(kind, resources, nowMs));
+  const tables = renderResources(resources, nowMs);
   if (refused.length > 0) tables.push(renderRefused(refused));
   write(tables.length > 0 ? tables.join('\n') : 'Nothing is declared\n');
   return refused.length === 0 && resources.every(isReady) ? 0 : 1;
+}
+
+/** A table of each kind. */
+export function renderResources(resources: ReportedResource[], nowMs: number): string[] {
+  const kinds = [...new Set(resources.map(({ kind }) => kind))];
+  return kinds.map((kind) => renderKind(kind, resources, nowMs));
 }
 
 async function readReport(dataDir: string): Promise<StatusReport | undefined> {
@@ -39,7 +44,7 @@ async function readReport(dataDir: string): Promise<StatusReport | undefined> {
 
 const readyCondition = ({ conditions }: ReportedResource) => conditions.find(({ type }) => type === 'Ready');
 
-function isReady(resource: ReportedResource): boolean {
+export function isReady(resource: ReportedResource): boolean {
   return readyCondition(resource)?.status === 'True';
 }
 

@@ -1,4 +1,4 @@
-import { environmentName } from './setting.ts';
+import { environmentName, fileFlag } from './setting.ts';
 import type { Setting } from './setting.ts';
 
 /** What `tokenkeep --help` prints. */
@@ -10,7 +10,7 @@ export function overallHelp(roles: Readonly<Record<string, { readonly summary: s
     'Usage: tokenkeep <command> [flags]',
     '',
     'Commands:',
-    ...table(rows),
+    ...renderRows(rows),
     '',
     'tokenkeep <command> --help lists its flags; tokenkeep --version prints the version.',
   ].join('\n');
@@ -21,14 +21,24 @@ export function roleHelp(role: string, summary: string, settings: readonly Setti
   const usage = `Usage: tokenkeep ${role}${settings.length > 0 ? ' [flags]' : ''}`;
   const head = [`tokenkeep ${role}: ${summary}`, '', usage];
   if (settings.length === 0) return head.join('\n');
-  const rows = settings.map(
-    (setting) => [setting.variable ?? `--${setting.flag} ${setting.placeholder}`.trimEnd(), describe(setting)] as const,
-  );
+  const rows = settings.flatMap(rowsOf);
   const [first] = settings;
   const example = first === undefined ? '' : `, as in ${environmentName(first.flag)} for --${first.flag}`;
-  return [...head, '', 'Flags:', ...table(rows), '', `Each can be an environment variable instead${example}.`].join(
-    '\n',
-  );
+  return [
+    ...head,
+    '',
+    'Flags:',
+    ...renderRows(rows),
+    '',
+    `Each can be an environment variable instead${example}.`,
+  ].join('\n');
+}
+
+function rowsOf(setting: Setting<unknown>): (readonly [string, string])[] {
+  const { flag, variable, placeholder, mayBeInFile } = setting;
+  const row = [variable ?? `--${flag} ${placeholder}`.trimEnd(), describe(setting)] as const;
+  if (!mayBeInFile) return [row];
+  return [row, [`--${fileFlag(flag)} FILE`, `a file that holds it, in place of --${flag}`]];
 }
 
 function describe({ description, fallback }: Setting<unknown>): string {
@@ -36,7 +46,8 @@ function describe({ description, fallback }: Setting<unknown>): string {
   return 'text' in fallback ? `${description} (default ${fallback.text})` : description;
 }
 
-function table(rows: readonly (readonly [string, string])[]): string[] {
+/** Two columns, indented. */
+export function renderRows(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 }

@@ -1,4 +1,5 @@
-import { dataDir, logFormat, logLevel, optionalDatabaseUrl, type LogConfig } from './shared-settings.ts';
+import { dataDir, logFormat, logLevel, maintenanceDatabaseUrl, optionalDatabaseUrl } from './shared-settings.ts';
+import type { LogConfig } from './shared-settings.ts';
 import type { Settings } from './setting.ts';
 import { vaultSettings, type VaultConfig } from './vault-settings.ts';
 
@@ -8,11 +9,17 @@ export interface PartsConfig extends LogConfig, VaultConfig {
   readonly dataDir: string;
   /** May hold a password. */
   readonly databaseUrl: string | undefined;
+  /** Takes its place: the API's own user, which a pod has beside it, may do none of what commands do. */
+  readonly maintenanceDatabaseUrl: string | undefined;
 }
 
 export const partsSettings: Settings<PartsConfig> = {
   dataDir,
   databaseUrl: optionalDatabaseUrl,
+  maintenanceDatabaseUrl: {
+    ...maintenanceDatabaseUrl,
+    description: 'the same database, as a user in tokenkeep_sweeper; taken in place of --database-url',
+  },
   ...vaultSettings,
   // What a command has to say stands in its output.
   logLevel: { ...logLevel, fallback: { text: 'warn' } },

@@ -22,6 +22,7 @@ function parseTrustedProxies(text: string): number {
 export const rateLimitSettings: Settings<RateLimitConfig> = {
   redisUrl: {
     flag: 'redis-url',
+    mayBeInFile: true,
     placeholder: 'URL',
     description: 'a Redis or Valkey that shares the counters of rate limits among replicas; in memory without one',
     fallback: { value: undefined },

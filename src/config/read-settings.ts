@@ -1,6 +1,7 @@
 import { didYouMean } from './did-you-mean.ts';
+import { findText } from './given-text.ts';
 import { readFlags } from './read-flags.ts';
-import { ENVIRONMENT_PREFIX, SettingFault, environmentName, flagsOf, settingName } from './setting.ts';
+import { ENVIRONMENT_PREFIX, SettingFault, environmentName, flagsOf } from './setting.ts';
 import type { Setting, Settings } from './setting.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -35,12 +36,9 @@ export function readSettings<C>(
 
   const config: Partial<C> = {};
   for (const [property, setting] of entries) {
-    const { flag, variable } = setting;
-    const name = variable ?? settingName(flag);
-    const given = variable === undefined ? read.values.get(flag) : undefined;
-    const text = given ?? environment[variable ?? environmentName(flag)];
+    const { name, read: readText } = findText(setting, read.values, environment);
     try {
-      config[property] = valueOf(setting, text);
+      config[property] = valueOf(setting, readText());
     } catch (error) {
       if (!(error instanceof SettingFault)) throw error;
       const alreadyReported = read.faults.some((fault) => fault.startsWith(`${name}:`));

@@ -6,6 +6,11 @@ export interface Setting<T> {
   readonly flag: string;
   /** The only source of a secret, in place of both: command lines can be read by everybody on the machine. */
   readonly variable?: string;
+  /**
+   * Whether `--<flag>-file` may name a file that holds the text, in place of the text itself: for what may hold a
+   * password.
+   */
+  readonly mayBeInFile?: true;
   /** Stands for the value in `--help`; empty for a switch, whose flag stands alone and gives `on`. */
   readonly placeholder: string;
   /** One line for `--help`. */
@@ -56,7 +61,14 @@ export function settingName(flag: string): string {
   return `--${flag} (${environmentName(flag)})`;
 }
 
+/** `database-url` -> `database-url-file`. */
+export function fileFlag(flag: string): string {
+  return `${flag}-file`;
+}
+
 /** The flags of those settings that have one. */
 export function flagsOf(settings: readonly Setting<unknown>[]): string[] {
-  return settings.filter(({ variable }) => variable === undefined).map(({ flag }) => flag);
+  return settings
+    .filter(({ variable }) => variable === undefined)
+    .flatMap(({ flag, mayBeInFile }) => (mayBeInFile ? [flag, fileFlag(flag)] : [flag]));
 }

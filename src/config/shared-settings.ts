@@ -35,7 +35,12 @@ export const dataDir: Setting<string> = {
   parse: parseFolder,
 };
 
-const databaseUrlTexts = { flag: 'database-url', placeholder: 'URL', parse: parsePostgresUrl };
+const databaseUrlTexts = {
+  flag: 'database-url',
+  placeholder: 'URL',
+  parse: parsePostgresUrl,
+  mayBeInFile: true,
+} as const;
 
 export const optionalDatabaseUrl: Setting<string | undefined> = {
   ...databaseUrlTexts,

@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { isLoopback, reachOf } from '../domain/egress-addresses.ts';
 import { SettingFault } from './setting.ts';
 
 /** How the text of a setting becomes its value. Each throws a SettingFault for a text that it does not accept. */
@@ -21,6 +23,17 @@ export function parseOneOf<T extends string>(allowed: readonly T[]): (text: stri
     const value = allowed.find((candidate) => candidate === text);
     if (value === undefined) throw new SettingFault(`must be one of ${allowed.join(', ')}`);
     return value;
+  };
+}
+
+/** A whole number of seconds. */
+export function parseSeconds(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const seconds = /^\d{1,6}$/.test(text) ? Number(text) : NaN;
+    if (!(seconds >= least && seconds <= most)) {
+      throw new SettingFault(`must be a whole number of seconds from ${least} to ${most}`);
+    }
+    return seconds;
   };
 }
 
@@ -58,6 +71,32 @@ export function parseOrigins(text: string): readonly string[] {
   }
   if (new Set(origins).size < origins.length) throw new SettingFault('must name each origin once');
   return Object.freeze(origins);
+}
+
+/** Comma-separated `host` or `host:port`, as URLs write them: in lower case, IPv6 addresses in brackets. */
+export function parseHostList(text: string): readonly string[] {
+  const hosts = text.split(',').map((host) => host.trim());
+  if (!hosts.every((host) => /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[1-9]\d{0,4})?$/.test(host))) {
+    throw new SettingFault('must be comma-separated hosts such as receiver or receiver.internal:8080, in lower case');
+  }
+  if (new Set(hosts).size < hosts.length) throw new SettingFault('must name each host once');
+  for (const host of hosts) {
+    const address = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+    if (isIP(address) !== 0 && !isLoopback(address) && reachOf(address) === 'never') {
+      throw new SettingFault(`must not name ${address}, an address that nothing is sent to`);
+    }
+  }
+  return Object.freeze(hosts);
+}
+
+/** A URL that is a scheme, a host and a port alone. */
+export function parseOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw new SettingFault('must be a URL such as https://tokenkeep.example');
+  }
+  if (`${url.origin}/` !== url.href) throw new SettingFault('must be a scheme, a host and a port alone');
+  return url.origin;
 }
 
 /** The absolute path of a folder that is there. */

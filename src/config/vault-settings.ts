@@ -1,3 +1,4 @@
+import { isPrivate } from './plain-http.ts';
 import { SettingFault, settingName, switchSetting, type Setting, type Settings } from './setting.ts';
 import { parseDuration, parseExistingFile, parseOneOf } from './values.ts';
 
@@ -173,10 +174,6 @@ function isChanged({ fallback, variable, parse }: Setting<unknown>, value: unkno
   // What other clients of Vault read may be meant for them; and what is faulty is reported as that.
   if (variable !== undefined || fallback === 'required' || value === undefined) return false;
   return value !== ('text' in fallback ? parse(fallback.text) : fallback.value);
-}
-
-function isPrivate({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
 function parseVaultAddress(text: string): string {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { StoredDataKey } from '../domain/data-keys.ts';
+import { DATA_KEY_COLUMNS } from './data-keys.ts';
 import type { Queryable, Statement } from './database.ts';
 
 /** More than one, since any of them may have been altered, and all of one tenant. */
@@ -18,8 +19,7 @@ const SAMPLE: Statement = {
       ) as next
       where tenant.nth < ${SAMPLES}
     )
-    select key.tenant_id as "tenantId", key.data_key_id as "id", key.purpose, key.wrapped,
-      key.created_at as "createdAt", key.uses::float8 as "uses", key.destroy_at as "destroyAt"
+    select ${DATA_KEY_COLUMNS}
     from tenant cross join lateral (
       select few.*, row_number() over (order by data_key_id) as turn
       from (

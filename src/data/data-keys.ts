@@ -2,18 +2,19 @@ import type { DataKeyStore, StoredDataKey } from '../domain/data-keys.ts';
 import type { Queryable, Statement } from './database.ts';
 import { breaksConstraint, CHECK_VIOLATION } from './failures.ts';
 
-const COLUMNS = `
+/** A row of data_keys as a `StoredDataKey`. */
+export const DATA_KEY_COLUMNS = `
   tenant_id as "tenantId", data_key_id as "id", purpose, wrapped, created_at as "createdAt", uses::float8 as "uses",
   destroy_at as "destroyAt"`;
 
 const FIND_ACTIVE: Statement = {
   name: 'find-active-data-key',
-  text: `select ${COLUMNS} from data_keys where tenant_id = $1 and purpose = $2 and active`,
+  text: `select ${DATA_KEY_COLUMNS} from data_keys where tenant_id = $1 and purpose = $2 and active`,
 };
 
 const FIND: Statement = {
   name: 'find-data-key',
-  text: `select ${COLUMNS} from data_keys where tenant_id = $1 and data_key_id = $2`,
+  text: `select ${DATA_KEY_COLUMNS} from data_keys where tenant_id = $1 and data_key_id = $2`,
 };
 
 // The insert reads from `retired`, so that the old key is retired before the index of active keys is checked. Whoever

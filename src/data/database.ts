@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../platform/logger.ts';
+import { noTracing, type Tracing } from '../platform/tracing.ts';
 import { ConnectionTenants } from './connection-tenants.ts';
+import type { DatabaseObserver } from './database-metrics.ts';
 import { StatementTimeout, translateFailure } from './failures.ts';
 import type { GroupRole } from './group-roles.ts';
 
@@ -50,6 +52,8 @@ export interface DatabaseOptions {
   readonly tenantScoped?: boolean;
   /** The group whose privileges the connections have, in place of those of their user. */
   readonly role?: GroupRole | undefined;
+  readonly observer?: DatabaseObserver | undefined;
+  readonly tracing?: Tracing | undefined;
 }
 
 /** Added to Postgres's own time limit, so that this one ends only what Postgres can no longer be asked about. */
@@ -59,6 +63,7 @@ const UNBOUNDED_MS = 2 ** 31 - 1;
 
 export function createDatabase(options: DatabaseOptions): Database {
   const { connectionString, logger, poolSize = 10, statementTimeoutMs = 10_000, tenantScoped = false } = options;
+  const { observer, tracing = noTracing } = options;
   const pool = new pg.Pool({
     connectionString,
     max: poolSize,
@@ -79,15 +84,41 @@ export function createDatabase(options: DatabaseOptions): Database {
   pool.on('error', (error) => logger.warn({ error }, 'Idle connection to Postgres lost'));
   pool.on('connect', (client) => client.on('error', () => undefined));
 
+  observer?.follow(() => {
+    const { totalCount: open, idleCount: idle, waitingCount: waiting } = pool;
+    return { max: poolSize, open, idle, waiting };
+  });
+
   async function connect(): Promise<pg.PoolClient> {
+    const askedAt = performance.now();
     try {
-      return await pool.connect();
+      const client = await pool.connect();
+      observer?.connected(performance.now() - askedAt);
+      return client;
     } catch (error) {
       throw translateFailure(error, 'connect');
     }
   }
 
-  async function runOn<Row>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+  function runOn<Row>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
+    const name = statement.name ?? 'statement';
+    const part = { name: `postgres ${name}`, attributes: { 'db.system.name': 'postgresql', 'db.query.summary': name } };
+    return tracing.part(part, () => observed(() => query<Row>(client, statement, values)));
+  }
+
+  async function observed<Result>(work: () => Promise<Result>): Promise<Result> {
+    const sentAt = performance.now();
+    try {
+      const result = await work();
+      observer?.ran(performance.now() - sentAt);
+      return result;
+    } catch (error) {
+      observer?.ran(performance.now() - sentAt, error);
+      throw error;
+    }
+  }
+
+  async function query<Row>(client: pg.PoolClient, statement: Statement, values: readonly unknown[]): Promise<Row[]> {
     try {
       const { name, text, unbounded } = statement;
       const limit = unbounded ? { query_timeout: UNBOUNDED_MS } : {};

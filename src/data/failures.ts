@@ -5,6 +5,8 @@ export const UNIQUE_VIOLATION = '23505';
 export const CHECK_VIOLATION = '23514';
 export const FOREIGN_KEY_VIOLATION = '23503';
 const QUERY_CANCELED = '57014';
+const LOCK_NOT_AVAILABLE = '55P03';
+const DEADLOCK_DETECTED = '40P01';
 
 /** Postgres refused a statement. Its own message and detail stay behind: they can quote values. */
 export class SqlError extends Error {
@@ -35,6 +37,9 @@ export class StatementTimeout extends DomainError {
   }
 }
 
+/** Postgres did not grant a lock in time, or ended a deadlock by refusing it. Whoever begins anew may well get it. */
+export class LockNotGranted extends DomainError {}
+
 /** What of an SQLSTATE says that Postgres cannot serve now, whatever the statement. */
 const UNAVAILABLE: Record<string, string> = {
   '08': 'the connection to Postgres was lost',
@@ -53,8 +58,8 @@ const UNAVAILABLE: Record<string, string> = {
 const UNAVAILABLE_STATES: Record<string, string> = {
   '0A000': 'a prepared statement no longer fits the schema',
   '40001': 'concurrent changes were in the way',
-  '40P01': 'concurrent changes were in the way',
-  '55P03': 'Postgres did not grant a lock in time',
+  [DEADLOCK_DETECTED]: 'concurrent changes were in the way',
+  [LOCK_NOT_AVAILABLE]: 'Postgres did not grant a lock in time',
   '25P03': 'the connection to Postgres was lost',
   '25006': 'Postgres is read-only',
   '42501': 'Postgres does not grant what is needed: check the privileges of the database role',
@@ -77,9 +82,9 @@ export function translateFailure(error: unknown, statement: string): unknown {
     const code = error.code ?? 'XX000';
     if (code === QUERY_CANCELED) return new StatementTimeout();
     const reason = reasonOf(code, error.constraint);
-    return reason === undefined
-      ? new SqlError(statement, code, error.constraint)
-      : new DomainError('unavailable', `${reason} (SQLSTATE ${code})`);
+    if (reason === undefined) return new SqlError(statement, code, error.constraint);
+    const isLock = code === LOCK_NOT_AVAILABLE || code === DEADLOCK_DETECTED;
+    return new (isLock ? LockNotGranted : DomainError)('unavailable', `${reason} (SQLSTATE ${code})`);
   }
   if (error instanceof TypeError || error instanceof RangeError || error instanceof DomainError) return error;
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';

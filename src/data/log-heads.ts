@@ -1,5 +1,6 @@
 import type { ChainHead, SealedHead } from '../domain/audit-chain.ts';
 import type { Queryable, Statement } from './database.ts';
+import { sweepChains } from './log-horizon.ts';
 import { runForCount } from './row-counts.ts';
 
 const INSERT: Statement = {
@@ -73,18 +74,7 @@ export function abandonedHeads(queryable: Queryable, writer: string, seconds: nu
   return queryable.run<ChainHead>(ABANDONED, [writer, seconds]);
 }
 
-const SWEEP: Statement = {
-  text: `
-    with due as (
-      select hour, writer, n from log_heads
-      where hour < (select date_trunc('hour', oldest, 'UTC') - interval '1 hour' from log_horizon)
-      order by hour, writer, n limit $1 for update skip locked
-    ), removed as (
-      delete from log_heads h using due d where h.hour = d.hour and h.writer = d.writer and h.n = d.n
-      returning h.n
-    )
-    select count(*)::integer as count from removed`,
-};
+const SWEEP = sweepChains('log_heads');
 
 /** Removes at most `limit` heads of chains all of whose entries are past every retention; gives how many. */
 export function sweepHeads(queryable: Queryable, limit: number): Promise<number> {

@@ -40,6 +40,25 @@ export async function logHorizon(queryable: Queryable): Promise<Date> {
   return row!.horizon;
 }
 
+/**
+ * Removes at most as many rows as its parameter says from a table of chains, all of whose entries are past every
+ * retention; gives `count`. Links of the hour in which the log is promised to begin may hold late entries of the hour
+ * before.
+ */
+export function sweepChains(table: 'log_links' | 'log_heads'): Statement {
+  const text = `
+    with due as (
+      select hour, writer, n from ${table}
+      where hour < (select date_trunc('hour', oldest, 'UTC') - interval '1 hour' from log_horizon)
+      order by hour, writer, n limit $1 for update skip locked
+    ), removed as (
+      delete from ${table} t using due d where t.hour = d.hour and t.writer = d.writer and t.n = d.n
+      returning t.n
+    )
+    select count(*)::integer as count from removed`;
+  return { text };
+}
+
 const REMOVED: Statement = {
   name: 'log-of-tenant-removed-at',
   text: 'select removed_at as "removedAt" from log_removed_tenants where tenant_id = $1',

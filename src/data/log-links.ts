@@ -1,6 +1,7 @@
 import type { ChainHead, ChainLink, EntryKey } from '../domain/audit-chain.ts';
 import type { LogEntry } from '../domain/logs.ts';
 import type { Queryable, Statement } from './database.ts';
+import { sweepChains } from './log-horizon.ts';
 import { runForCount } from './row-counts.ts';
 
 // The bounds are those of the keys: with them only the partitions that can hold an entry are looked into.
@@ -150,19 +151,7 @@ export async function linkingMoment(queryable: Queryable): Promise<{ now: Date; 
   return moment!;
 }
 
-// Links of the hour in which the log is promised to begin may hold late entries of the hour before.
-const SWEEP: Statement = {
-  text: `
-    with due as (
-      select hour, writer, n from log_links
-      where hour < (select date_trunc('hour', oldest, 'UTC') - interval '1 hour' from log_horizon)
-      order by hour, writer, n limit $1 for update skip locked
-    ), removed as (
-      delete from log_links l using due d where l.hour = d.hour and l.writer = d.writer and l.n = d.n
-      returning l.n
-    )
-    select count(*)::integer as count from removed`,
-};
+const SWEEP = sweepChains('log_links');
 
 /** Removes at most `limit` links all of whose entries are past every retention; gives how many. */
 export function sweepLinks(queryable: Queryable, limit: number): Promise<number> {

@@ -1,4 +1,5 @@
 import type { ReactorScaling } from '../domain/declarations.ts';
+import type { EgressPolicy } from '../domain/egress.ts';
 import type { LogEntry } from '../domain/logs.ts';
 import { SEALED_FORMAT } from '../domain/sealed-format.ts';
 import type { Queryable, Statement } from './database.ts';
@@ -20,6 +21,8 @@ export interface ReactorRow {
   timeoutSeconds: number;
   scaling: ReactorScaling;
   memoryBytes: number;
+  /** Null: to every public address. */
+  egress: EgressPolicy | null;
   /** Changes whenever what an instance is started with does. */
   revision: string;
   /** Whether a resource declares it. */
@@ -36,14 +39,14 @@ const COLUMNS = `
   r.tenant_id as "tenantId", r.reactor_id as "id", r.name, r.code, r.configuration,
   r.sealed_format as "sealedFormat",
   r.application_id as "applicationId", r.timeout_seconds as "timeoutSeconds", r.scaling,
-  r.memory_bytes::float8 as "memoryBytes", r.revision, r.declared, r.created_by as "createdBy",
+  r.memory_bytes::float8 as "memoryBytes", r.egress, r.revision, r.declared, r.created_by as "createdBy",
   r.created_at as "createdAt", r.modified_by as "modifiedBy", r.modified_at as "modifiedAt"`;
 
 // The columns that an insert sets, in the order of `columnValues`.
 const INSERTED = `
   (tenant_id, reactor_id, name, code, configuration, application_id, timeout_seconds, scaling, memory_bytes, revision,
-    declared, created_by, created_at, sealed_format)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, ${SEALED_FORMAT})`;
+    declared, created_by, created_at, egress, sealed_format)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, ${SEALED_FORMAT})`;
 
 function columnValues(reactor: NewReactor): unknown[] {
   return [
@@ -60,13 +63,14 @@ function columnValues(reactor: NewReactor): unknown[] {
     reactor.declared,
     reactor.createdBy,
     reactor.createdAt,
+    reactor.egress === null ? null : JSON.stringify(reactor.egress),
   ];
 }
 
 const INSERT: Statement = {
   name: 'insert-reactor',
   text: `
-    with created as (insert into reactors ${INSERTED}), logged as (${insertLogEntries(14, 'true')})
+    with created as (insert into reactors ${INSERTED}), logged as (${insertLogEntries(15, 'true')})
     select 1`,
 };
 
@@ -203,13 +207,13 @@ const UPSERT: Statement = {
       set name = excluded.name, code = excluded.code, configuration = excluded.configuration,
         application_id = excluded.application_id, timeout_seconds = excluded.timeout_seconds,
         scaling = excluded.scaling, memory_bytes = excluded.memory_bytes, revision = excluded.revision,
-        declared = excluded.declared, modified_by = null, modified_at = excluded.created_at,
+        declared = excluded.declared, egress = excluded.egress, modified_by = null, modified_at = excluded.created_at,
         sealed_format = excluded.sealed_format
-      where (r.name, r.application_id, r.timeout_seconds, r.scaling, r.memory_bytes, r.revision, r.declared)
+      where (r.name, r.application_id, r.timeout_seconds, r.scaling, r.memory_bytes, r.revision, r.declared, r.egress)
         is distinct from (excluded.name, excluded.application_id, excluded.timeout_seconds, excluded.scaling,
-          excluded.memory_bytes, excluded.revision, excluded.declared)
+          excluded.memory_bytes, excluded.revision, excluded.declared, excluded.egress)
       returning (xmax = 0) as created
-    ), logged as (${insertLogEntries(14, LOG_AS_WRITTEN)})
+    ), logged as (${insertLogEntries(15, LOG_AS_WRITTEN)})
     select created from written`,
 };
 

@@ -27,6 +27,16 @@ const DELETE_ANSWERS: Statement = {
     select count(*)::integer as count from deleted`,
 };
 
+const DELETE_INVOCATIONS: Statement = {
+  text: `
+    with some_invocations as (select invocation_id from reactor_invocations where tenant_id = $1 limit $2), deleted as (
+      delete from reactor_invocations i using some_invocations s
+      where i.tenant_id = $1 and i.invocation_id = s.invocation_id
+      returning i.invocation_id
+    )
+    select count(*)::integer as count from deleted`,
+};
+
 async function deleteInBatches(queryable: Queryable, statement: Statement, id: string, size: number): Promise<void> {
   while ((await runForCount(queryable, statement, [id, size])) === size);
 }
@@ -44,6 +54,7 @@ export async function deleteTenant(
   const deleted = await database.run(DELETE_TENANT, [id]);
   await deleteInBatches(database, DELETE_TOKENS, id, batchSize);
   await deleteInBatches(database, DELETE_ANSWERS, id, batchSize);
+  await deleteInBatches(database, DELETE_INVOCATIONS, id, batchSize);
   await deleteInBatches(maintenance, DELETE_LOGS, id, batchSize);
   return deleted.length > 0;
 }

@@ -55,10 +55,18 @@ export function checkRuleScopes(rules: Json | undefined, violations: ViolationCo
  * (choices, section 5).
  */
 export function checkAccess(access: RequestedAccess, violations: ViolationCollector): void {
-  const { type, permissions, rules } = access;
-  if (permissions.length === 0 && rules.length === 0) {
+  if (access.permissions.length === 0 && access.rules.length === 0) {
     violations.add('permissions', 'must not be empty where rules is empty too');
   }
+  checkDeclaredAccess(access, violations);
+}
+
+/**
+ * As `checkAccess`, for what is declared: an application may have no access at all there, since its rules come and go
+ * apart from it. Were that refused, the last rule to go would stay in force.
+ */
+export function checkDeclaredAccess(access: RequestedAccess, violations: ViolationCollector): void {
+  const { type, permissions, rules } = access;
   if (permissions.length > APPLICATION_LIMITS.permissions) {
     violations.add('permissions', `must not have more than ${APPLICATION_LIMITS.permissions} entries`);
   }

@@ -1,7 +1,9 @@
 import { v5 as uuidv5 } from 'uuid';
 import type { AccessRule } from './access.ts';
 import type { ApplicationType } from './applications.ts';
+import type { EgressPolicy } from './egress.ts';
 import type { Permission } from './permissions.ts';
+import type { StopReason } from './reactor-supervision.ts';
 import type { Quotas, TenantSettings, TenantType } from './tenants.ts';
 
 /**
@@ -57,13 +59,23 @@ export interface ApplicationDeclaration {
   keys: DeclaredKey[];
 }
 
+/**
+ * What decides how many instances of a reactor run: the operator, by the demand; KEDA, by the same demand; or anybody
+ * else, whom the operator leaves alone.
+ */
+export type ScalingEngine = 'Builtin' | 'KEDA' | 'External';
+
+export const SCALING_ENGINES: readonly ScalingEngine[] = ['Builtin', 'KEDA', 'External'];
+
 /** How many instances of a reactor run. */
 export interface ReactorScaling {
+  /** Absent: `Builtin`. */
+  engine?: ScalingEngine;
   minReplicas: number;
   maxReplicas: number;
   /** Invocations that one instance runs at a time. */
   concurrency: number;
-  /** Without demand for this long, a reactor goes down to `minReplicas`. */
+  /** Without any demand for this long, a reactor goes down to `minReplicas`; the last instance never sooner. */
   idleSeconds: number;
 }
 
@@ -78,6 +90,8 @@ export interface ReactorDeclaration {
   scaling: ReactorScaling;
   /** Memory of one instance, in bytes. */
   memoryBytes: number;
+  /** Absent: to every public address. */
+  egress?: EgressPolicy;
 }
 
 export const REACTOR_DEFAULTS = { timeoutSeconds: 30, memoryBytes: 256 * 1024 * 1024 } as const;
@@ -86,7 +100,7 @@ export const REACTOR_DEFAULTS = { timeoutSeconds: 30, memoryBytes: 256 * 1024 * 
 export interface ReactorWorkload {
   tenantId: string;
   reactorId: string;
-  /** Changes whenever code, configuration or limits do; an invocation asks for the revision that it was made for. */
+  /** Changes whenever code, configuration, limits or egress do; an invocation asks for the one that it was made for. */
   revision: string;
   name: string;
   code: string;
@@ -94,15 +108,32 @@ export interface ReactorWorkload {
   timeoutSeconds: number;
   scaling: ReactorScaling;
   memoryBytes: number;
+  /** Where the code may send requests; absent: to every public address. */
+  egress?: EgressPolicy;
+}
+
+/** A reactor by its ids. One id alone is no name: two tenants may have a reactor under the same one. */
+export interface ReactorIds {
+  tenantId: string;
+  reactorId: string;
+}
+
+/** Every reactor of every tenant. */
+export interface ReactorList {
+  data: ReactorWorkload[];
+  /** Of these, what is stored cannot be opened. They cannot be called, and are not gone. */
+  damaged: ReactorIds[];
 }
 
 /** Where a ready instance listens, and what it asks of its caller. */
 export interface ReactorInstance {
-  /** `http://127.0.0.1:port` */
+  /** `http://127.0.0.1:port`; with a `serverName`, `https://` and an IP address. */
   address: string;
-  /** Bearer credential that the instance was started with. */
+  /** Bearer credential that the instance was started with; empty where certificates stand in its place. */
   credential: string;
   revision: string;
+  /** The name in the instance's certificate. Present: it is called by mutual TLS. */
+  serverName?: string;
 }
 
 /** One line of the internal API's change stream. */
@@ -110,6 +141,8 @@ export type DeclarationChange =
   | { kind: 'tenant' | 'application' | 'reactor'; tenantId: string; id: string }
   /** First line, and again after the stream may have missed something: everything is to be looked at. */
   | { kind: 'resync' }
+  /** Invocations of a reactor wait at this replica of the API, and no instance is free for them. */
+  | { kind: 'demand'; tenantId: string; reactorId: string }
   /** Every few seconds, so that a dead connection shows. */
   | { kind: 'ping' };
 
@@ -121,4 +154,16 @@ export interface ReactorDemand {
   inFlight: number;
   /** Invocations held until an instance is free. */
   waiting: number;
+  /** Running and held together, averaged over time: of the last 60 s, and of the last 6 s. */
+  average: DemandAverage;
+  /** Why its code had to be stopped again and again of late; absent while it runs well. */
+  failure?: StopReason;
+}
+
+/** Invocations at a time, on average. */
+export interface DemandAverage {
+  /** Of the last 60 s, or since demand began where that is less. */
+  stable: number;
+  /** Of the last 6 s, likewise. */
+  panic: number;
 }

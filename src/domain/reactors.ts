@@ -1,4 +1,5 @@
 import type { ReactorScaling } from './declarations.ts';
+import type { EgressPolicy } from './egress.ts';
 
 /** Code that runs on plaintext. */
 export interface Reactor {
@@ -13,7 +14,9 @@ export interface Reactor {
   scaling: ReactorScaling;
   /** Memory of one instance, in bytes. */
   memoryBytes: number;
-  /** Changes whenever code, configuration or limits do. */
+  /** Where the code may send requests; null: to every public address. */
+  egress: EgressPolicy | null;
+  /** Changes whenever code, configuration, limits or egress do. */
   revision: string;
   createdBy: string | null;
   createdAt: Date;
@@ -26,13 +29,29 @@ export interface DamagedReactor extends Omit<Reactor, 'code' | 'configuration'> 
   damaged: true;
 }
 
-/** Limits of one reactor and of one invocation (interface, section 8.3; choices, section 6). */
+/** Limits of one reactor and of one invocation (interface, section 8.3; choices, section 6). Lengths: `lengthOf`. */
 export const REACTOR_LIMITS = {
   nameLength: 200,
   codeLength: 50_000,
   configurationEntries: 25,
-  configurationValueLength: 4_000,
+  configurationValueLength: 10_000,
+  /** Of JSON that describes a reactor: all of the above in full, each character as two `\uXXXX`, so 12 bytes. */
+  documentBytes: 4 * 1024 * 1024,
+  /** Longest that the code may take for a caller who waits, in seconds. */
+  timeoutSeconds: 30,
+  /**
+   * When a caller who waits is answered at the latest, in seconds: the wait for an instance and the code together.
+   * Nothing but storing what the code wants tokenized comes after.
+   */
+  answerSeconds: 30,
+  /** Longest that the code may take where nobody waits for it, whatever its own timeout, in seconds. */
+  asynchronousTimeoutSeconds: 300,
   tokensPerInvocation: 100,
   /** Of the arguments as the code gets them, as JSON text in UTF-8. */
   payloadBytes: 1024 * 1024,
 } as const;
+
+/** In characters as Kubernetes and JSON Schema count them: code points, so that an emoji is one. */
+export function lengthOf(text: string): number {
+  return [...text].length;
+}

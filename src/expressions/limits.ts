@@ -1,4 +1,5 @@
 import type { Json } from '../domain/json.ts';
+import { ComputingTime } from './computed-time.ts';
 import { ExpressionFault } from './fault.ts';
 import { RequestBudget } from './request-budget.ts';
 
@@ -16,11 +17,11 @@ export const MAX_FILTERED_TEXT = 250_000;
 export const MAX_TEMPLATE_OUTPUT = 8 * MAX_OUTPUT;
 /** Units of work that the evaluation of one template may take, on however fast a machine. */
 export const MAX_TEMPLATE_WORK = 10_000_000;
-/** Milliseconds that the evaluation of one template may take. */
+/** Milliseconds that the evaluation of one template may compute; those in which the process waits are not counted. */
 export const MAX_RENDER_MS = 50;
 
-// Below this much work the deadline is not ours to have missed: the process was descheduled or collected garbage, and
-// a good mask must not fail for that.
+// Below this much work the time is not ours to have taken: the process collected garbage, and a good mask must not fail
+// for that.
 const WORK_WORTH_TIMING = 25_000;
 
 // What even an empty expression costs, in characters.
@@ -34,7 +35,7 @@ const CHILDREN_PER_UNIT = 4;
  * most refusals the same on every machine; the clock catches what the count misjudges.
  */
 export class Budget {
-  readonly #deadline = performance.now() + MAX_RENDER_MS;
+  readonly #time = new ComputingTime(MAX_RENDER_MS);
   readonly #request: RequestBudget;
   #work = 0;
   #output = 0;
@@ -57,7 +58,7 @@ export class Budget {
   spend(units: number): void {
     this.#work += units;
     if (this.#work > MAX_TEMPLATE_WORK) throw new ExpressionFault('takes too much work to evaluate');
-    if (this.#work > WORK_WORTH_TIMING && performance.now() > this.#deadline) {
+    if (this.#work > WORK_WORTH_TIMING && this.#time.isOver) {
       throw new ExpressionFault(`takes longer than ${MAX_RENDER_MS} ms to evaluate`);
     }
     this.#request.spend(units, this.#work);

@@ -1,6 +1,7 @@
+import { ComputingTime } from './computed-time.ts';
 import { ExpressionFault } from './fault.ts';
 
-/** Milliseconds that the evaluation of all templates of one request may take together. */
+/** Milliseconds that the evaluation of all templates of one request may compute together, as for one template. */
 export const MAX_REQUEST_MS = 60;
 /** Characters that all strings of the templates of one request may have once they are evaluated. */
 export const MAX_REQUEST_OUTPUT = 8 * 1024 * 1024;
@@ -14,15 +15,16 @@ const SMALL_TEMPLATE = 2_000;
 const SMALL_TEMPLATES = 200_000;
 
 /**
- * What all templates of one request may use together: each is short, but a page of a hundred masks is not. The clock
- * runs only while they are evaluated: what the request waits for in between, the database above all, is not theirs.
+ * What all templates of one request may use together: each is short, but a page of a hundred masks is not. Counted is
+ * what is computed while they are evaluated: what the request waits for, the database above all, is not theirs, and
+ * neither is what a busy machine does meanwhile.
  */
 export class RequestBudget {
   readonly #milliseconds: number;
   /** Milliseconds of the evaluations that have ended. */
   #ended = 0;
-  /** When the evaluation under way began. */
-  #began: number | undefined;
+  /** What those before have left to the evaluation under way. */
+  #underWay: ComputingTime | undefined;
   #work = 0;
   #lateWork = 0;
   #output = 0;
@@ -31,19 +33,20 @@ export class RequestBudget {
     this.#milliseconds = milliseconds;
   }
 
-  /** What `evaluate`, which waits for nothing, gives; the time that it takes counts. */
+  /** What `evaluate`, which waits for nothing, gives; what it computes counts. */
   time<Result>(evaluate: () => Result): Result {
-    this.#began = performance.now();
+    const time = new ComputingTime(this.#milliseconds - this.#ended);
+    this.#underWay = time;
     try {
       return evaluate();
     } finally {
-      this.#ended = this.#elapsed();
-      this.#began = undefined;
+      this.#ended += time.usedMs;
+      this.#underWay = undefined;
     }
   }
 
-  #elapsed(): number {
-    return this.#ended + (this.#began === undefined ? 0 : performance.now() - this.#began);
+  get #isOverTime(): boolean {
+    return this.#underWay === undefined ? this.#ended >= this.#milliseconds : this.#underWay.isOver;
   }
 
   /** Units that have been charged. */
@@ -58,7 +61,7 @@ export class RequestBudget {
   spend(units: number, ofTemplate: number): void {
     this.#work += units;
     if (this.#work <= WORK_WORTH_TIMING) return;
-    if (this.#elapsed() <= this.#milliseconds) return;
+    if (!this.#isOverTime) return;
     if (ofTemplate <= SMALL_TEMPLATE) this.#lateWork += units;
     if (ofTemplate > SMALL_TEMPLATE || this.#lateWork > SMALL_TEMPLATES) {
       throw new ExpressionFault('takes longer to evaluate than one request may, its other expressions included');

@@ -1,5 +1,6 @@
 import type { DataKeyPurpose, StoredDataKey } from '../domain/data-keys.ts';
 import { DomainError } from '../domain/errors.ts';
+import { type CacheObserver, unobservedCache } from '../platform/cache-metrics.ts';
 import { createActiveKeys } from './active-keys.ts';
 import { DataKeyBroken } from './data-key-ids.ts';
 import { createDataKeySource, type DataKeySourceOptions, type StoredAndUnwrapped } from './data-key-source.ts';
@@ -39,6 +40,8 @@ export const DEFAULT_DATA_KEY_LIMITS: DataKeyLimits = {
 
 export interface DataKeysOptions extends DataKeySourceOptions {
   readonly limits?: Partial<DataKeyLimits>;
+  /** A miss costs a read of the database, and most often an unwrapping. */
+  readonly observer?: CacheObserver;
 }
 
 /** The data keys of every tenant, unwrapped as needed. */
@@ -66,7 +69,7 @@ export interface DataKeys {
 }
 
 export function createDataKeys(options: DataKeysOptions): DataKeys {
-  const { store, clock } = options;
+  const { store, clock, observer = unobservedCache } = options;
   const limits = { ...DEFAULT_DATA_KEY_LIMITS, ...options.limits };
   const source = createDataKeySource(options);
   const unwrapped = createUnwrappedKeys(clock, { ttlMs: limits.cacheTtlMs, size: limits.cacheSize });
@@ -91,7 +94,11 @@ export function createDataKeys(options: DataKeysOptions): DataKeys {
   ): DataKey | Promise<DataKey> {
     const name = `${tenantId}/${purpose}`;
     const warm = active.take(name, uses, replacement);
-    if (warm === undefined) return acquireCold(name, tenantId, purpose, uses, replacement);
+    if (warm === undefined) {
+      observer.missed();
+      return acquireCold(name, tenantId, purpose, uses, replacement);
+    }
+    observer.hit();
     if (active.isDue(name)) ahead(`active/${name}`, () => refresh(name, tenantId, purpose, 1, replacement));
     return warm;
   }
@@ -181,6 +188,8 @@ export function createDataKeys(options: DataKeysOptions): DataKeys {
     forHashing: (tenantId, purpose) => acquire(tenantId, purpose, 0, stableKeys),
     forOpening(tenantId, keyId) {
       const warm = unwrapped.get(tenantId, keyId);
+      if (warm === undefined) observer.missed();
+      else observer.hit();
       if (warm !== undefined && !unwrapped.isDue(tenantId, keyId)) return warm;
       const id = idText(keyId);
       const name = `opening/${tenantId}/${id}`;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { v5 as uuidv5 } from 'uuid';
 import { digestOfKey, generateApplicationKey, isPlausibleApplicationKey } from '../domain/application-keys.ts';
 import type { DeclaredKey } from '../domain/declarations.ts';
@@ -10,13 +9,19 @@ import type { ApplicationResource } from './kinds/application.ts';
 import { refOf } from './kinds/resources.ts';
 import { refKey, renderRef } from './object-ref.ts';
 import type { Placement } from './placement.ts';
+import { readEntry } from './referent-entry.ts';
 import type { ReconcileContext } from './reconcilers/types.ts';
-import type { OwnedSecret } from './sources/types.ts';
+import { MANAGED_BY, MANAGED_BY_LABEL, OWNER_LABEL } from './sources/secret-marks.ts';
+import { NamespaceTerminatingError } from './sources/errors.ts';
+import type { OwnedSecret, StoredSecret } from './sources/types.ts';
 
 /** The keys to declare for an application, or why there are none. */
 export type ProvidedKeys = { keys: DeclaredKey[]; nextChangeAtMs?: number; outcome?: never } | { outcome: Outcome };
 
 type KeyContext = Pick<ReconcileContext, 'source' | 'clock' | 'publicBaseUrl'>;
+
+// What the Service Binding specification asks of every Secret that workloads are bound to.
+const BINDING_ENTRIES = { type: 'tokenkeep', provider: 'tokenkeep' };
 
 /** The Secret that the operator writes for an application; undefined where the key is brought. */
 export function secretNameOf({ metadata, spec }: ApplicationResource): string | undefined {
@@ -39,26 +44,45 @@ export async function provideKeys(
   if (secretName === undefined) return readBroughtKey(context, application, place.id);
 
   const { source, clock } = context;
-  const { namespace } = application.metadata;
-  const secret = await source.readOwnedSecret(namespace, secretName);
-  if (secret === 'foreign') {
-    return { outcome: stalled('SecretNotOurs', `Secret ${secretName} exists and was not made by the operator`) };
-  }
-  if (secret !== undefined && refKey(secret.owner) !== refKey(refOf(application))) {
-    return { outcome: stalled('SecretNotOurs', `Secret ${secretName} belongs to ${renderRef(secret.owner)}`) };
-  }
+  const found = await findSecret(source, application, secretName);
+  if (found.outcome !== undefined) return found;
+  const { secret } = found;
 
   const plan = planKey(secret, application.spec.key, clock.now());
   const { record, value } = carryOut(plan, secret, application, place, clock.now());
   const wanted = buildSecret(application, secretName, record, value, context.publicBaseUrl);
-  // One that is as it should be is left alone: it may be deleted at this moment, and must not come back with the old key.
-  if (!isDeepStrictEqual(secret, wanted)) await source.writeOwnedSecret(wanted);
+  if (secret?.isImmutable && Object.entries(wanted.data).some(([entry, text]) => secret.data[entry] !== text)) {
+    const message = `Secret ${secretName} is immutable and out of date: delete it, and another key is made`;
+    return { outcome: stalled('SecretImmutable', message) };
+  }
+  try {
+    await source.writeOwnedSecret(wanted, secret);
+  } catch (error) {
+    if (error instanceof NamespaceTerminatingError) return { outcome: waiting('NamespaceTerminating', error.message) };
+    throw error;
+  }
   if (plan.action === 'make') {
     const message = `${plan.why} the key in Secret ${secretName}`;
     source.recordEvent(refOf<'Application'>(application), { type: 'Normal', reason: `Key${plan.why}`, message });
   }
   const nextChangeAtMs = plan.action === 'keep' ? plan.nextChangeAtMs : clock.now();
   return { keys: declaredKeys(place.id, record), ...(nextChangeAtMs === undefined ? {} : { nextChangeAtMs }) };
+}
+
+/** The Secret as it is, which may be none yet, or why the application cannot have it. */
+export async function findSecret(
+  source: KeyContext['source'],
+  application: ApplicationResource,
+  secretName: string,
+): Promise<{ secret: StoredSecret | undefined; outcome?: never } | { outcome: Outcome }> {
+  const secret = await source.readOwnedSecret(application.metadata.namespace, secretName);
+  if (secret === 'foreign') {
+    return { outcome: stalled('SecretNotOurs', `Secret ${secretName} exists and was not made by the operator`) };
+  }
+  if (secret !== undefined && refKey(secret.owner) !== refKey(refOf(application))) {
+    return { outcome: stalled('SecretNotOurs', `Secret ${secretName} belongs to ${renderRef(secret.owner)}`) };
+  }
+  return { secret };
 }
 
 function carryOut(
@@ -86,11 +110,12 @@ function buildSecret(
     name,
     owner: refOf<'Application'>(application),
     labels: {
-      'app.kubernetes.io/managed-by': 'tokenkeep',
-      'tokenkeep.dev/application': application.metadata.name,
+      [MANAGED_BY_LABEL]: MANAGED_BY,
+      [OWNER_LABEL]: application.metadata.name,
     },
     annotations: keyAnnotations(record),
-    data: { [KEY_ENTRY]: value, 'base-url': baseUrl },
+    data: { [KEY_ENTRY]: value, 'base-url': baseUrl, ...BINDING_ENTRIES },
+    isRetained: application.spec.deletionPolicy === 'Retain',
   };
 }
 
@@ -100,11 +125,9 @@ async function readBroughtKey(
   applicationId: string,
 ): Promise<ProvidedKeys> {
   const { name, key } = spec.key.fromSecret!;
-  const entries = await source.readReferent({ kind: 'Secret', namespace: metadata.namespace, name });
-  const value = entries !== undefined && Object.hasOwn(entries, key) ? entries[key]?.trim() : undefined;
-  if (value === undefined) {
-    return { outcome: waiting('SecretEntryNotFound', `Waits for entry ${key} of Secret ${name}`) };
-  }
+  const entry = await readEntry(source, { kind: 'Secret', namespace: metadata.namespace, name }, key);
+  if (entry.outcome !== undefined) return entry;
+  const value = entry.part.trim();
   if (!isPlausibleApplicationKey(value)) {
     const message = `Entry ${key} of Secret ${name} is no application key: its form or checksum is wrong`;
     return { outcome: stalled('KeyNotUsable', message) };

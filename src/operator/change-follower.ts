@@ -1,5 +1,7 @@
 import type { DeclarationChange } from '../domain/declarations.ts';
 import type { Logger } from '../platform/logger.ts';
+import { createBackoff } from './backoff.ts';
+import { pause } from './timers.ts';
 import type { Timers } from './timers.ts';
 import type { InternalClient } from './internal-client.ts';
 
@@ -37,10 +39,10 @@ export function followChanges(
   }
 
   async function follow(): Promise<void> {
-    let pauseMs = FIRST_PAUSE_MS;
+    const backoff = createBackoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS });
     while (!stopping.signal.aborted) {
-      pauseMs = (await followOnce()) ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-      await pause(clock, pauseMs, stopping.signal);
+      if (await followOnce()) backoff.reset();
+      await pause(clock, backoff.next(), stopping.signal);
     }
   }
 
@@ -52,19 +54,4 @@ export function followChanges(
       await following;
     },
   };
-}
-
-function pause(clock: Timers, delayMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const cancel = clock.schedule(delayMs, resolve);
-    signal.addEventListener(
-      'abort',
-      () => {
-        cancel();
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -2,7 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { declaredId, tenantIdOf } from '../domain/declarations.ts';
 import type { ObjectMeta } from './sources/types.ts';
 
-const ID_ANNOTATION = 'tokenkeep.dev/id';
+export const ID_ANNOTATION = 'tokenkeep.dev/id';
 const PAUSE_ANNOTATION = 'tokenkeep.dev/pause';
 
 /** Whether the resource asks to be left as it is. */
@@ -28,8 +28,12 @@ export function resourceIdFor(
 
 export const ID_NOT_VALID = `The annotation ${ID_ANNOTATION} is not a UUID`;
 
-function adopted({ annotations }: ObjectMeta, derive: () => string): string | undefined {
+/** The id that the annotation asks for; undefined where it asks for none, or for what is no UUID. */
+export function adoptedId({ annotations }: ObjectMeta): string | undefined {
   const id = annotations[ID_ANNOTATION];
-  if (id === undefined) return derive();
-  return isUuid(id) ? id.toLowerCase() : undefined;
+  return id !== undefined && isUuid(id) ? id.toLowerCase() : undefined;
+}
+
+function adopted(metadata: ObjectMeta, derive: () => string): string | undefined {
+  return metadata.annotations[ID_ANNOTATION] === undefined ? derive() : adoptedId(metadata);
 }

@@ -4,11 +4,13 @@ import type {
   ReactorDeclaration,
   ReactorDemand,
   ReactorInstance,
-  ReactorWorkload,
+  ReactorList,
   TenantDeclaration,
 } from '../domain/declarations.ts';
 import type { Violations } from '../domain/errors.ts';
 import { isJsonObject } from '../domain/json.ts';
+import { createInternalConnection } from './internal-connection.ts';
+import type { InternalAnswer, InternalApiAccess } from './internal-connection.ts';
 import { createTurns } from './turns.ts';
 
 /** The data plane said no, or could not be asked. The message holds no declared value. */
@@ -24,7 +26,13 @@ export class InternalApiError extends Error {
 
   /** Whether repeating the same request cannot help. */
   get isTerminal(): boolean {
-    return this.status === 400 || this.status === 422;
+    return this.status === 400 || this.status === 413 || this.status === 422;
+  }
+
+  /** Whether it tells of the API, or of the operator's own standing there, rather than of what was declared. */
+  get isOutage(): boolean {
+    const { status } = this;
+    return status === undefined || status === 401 || status === 403 || status === 429 || status >= 500;
   }
 }
 
@@ -42,9 +50,11 @@ export interface InternalClient {
   deleteTenant(tenantId: string): Promise<void>;
   putApplication(tenantId: string, id: string, declaration: ApplicationDeclaration): Promise<Declared>;
   deleteApplication(tenantId: string, id: string): Promise<void>;
+  /** Has the keys that were declared for an application work no longer, and leaves it otherwise as it is. */
+  revokeDeclaredKeys(tenantId: string, id: string): Promise<void>;
   putReactor(tenantId: string, id: string, declaration: ReactorDeclaration): Promise<Declared>;
   deleteReactor(tenantId: string, id: string): Promise<void>;
-  listReactors(): Promise<ReactorWorkload[]>;
+  listReactors(): Promise<ReactorList>;
   listDemand(): Promise<ReactorDemand[]>;
   putInstances(tenantId: string, reactorId: string, instances: ReactorInstance[]): Promise<void>;
   putChecker(instance: ReactorInstance): Promise<void>;
@@ -54,9 +64,16 @@ export interface InternalClient {
   close(): void;
 }
 
-export interface InternalClientOptions {
-  baseUrl: string;
-  token: string;
+/** Told how calls end: whether there is an API to ask. */
+export interface CallObserver {
+  /** A change was taken, or refused for what it was. */
+  answered(): void;
+  /** No other call can be expected to do better. */
+  unanswered(): void;
+}
+
+export interface InternalClientOptions extends InternalApiAccess {
+  observer?: CallObserver;
   /** For a whole request, in ms. Default 10,000. */
   timeoutMs?: number;
   /** For the requests that may wait for a code check or work in batches, in ms. Default 60,000. */
@@ -69,45 +86,66 @@ const TIMEOUT_MS = 10_000;
 // Longer than the API takes at worst: a repeated call would come beside the one that still works there.
 const SLOW_TIMEOUT_MS = 60_000;
 const SILENCE_MS = 20_000;
+// It is asked for every second, and what it was a while ago is of little use.
+const DEMAND_TIMEOUT_MS = 2_000;
 
 /** A client over HTTP, with keep-alive. */
 export function createInternalClient(options: InternalClientOptions): InternalClient {
-  const { timeoutMs = TIMEOUT_MS, slowTimeoutMs = SLOW_TIMEOUT_MS, silenceMs = SILENCE_MS } = options;
+  const { timeoutMs = TIMEOUT_MS, slowTimeoutMs = SLOW_TIMEOUT_MS, silenceMs = SILENCE_MS, observer } = options;
+  const demandTimeoutMs = Math.min(timeoutMs, DEMAND_TIMEOUT_MS);
   const inTurn = createTurns();
   const closing = new AbortController();
+  const connection = createInternalConnection(options);
 
-  async function request(method: string, path: string, body: unknown, signal: AbortSignal): Promise<Response> {
-    const headers: Record<string, string> = { authorization: `Bearer ${options.token}` };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    let response: Response;
+  async function request(
+    method: string,
+    path: string,
+    body: object | undefined,
+    signal: AbortSignal,
+  ): Promise<InternalAnswer> {
+    let answer: InternalAnswer;
     try {
-      response = await fetch(new URL(`/internal/${path}`, options.baseUrl), {
-        method,
-        headers,
-        redirect: 'error',
-        signal: AbortSignal.any([signal, closing.signal]),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
+      answer = await connection.send({ method, path, body, signal: AbortSignal.any([signal, closing.signal]) });
     } catch (error) {
+      if (error instanceof InternalApiError) throw error;
       throw new InternalApiError('The API does not answer', undefined, error);
     }
-    if (!response.ok) throw await toError(response);
-    return response;
+    if (answer.status < 200 || answer.status > 299) throw await toError(answer);
+    return answer;
   }
 
-  async function call<Answer>(method: string, path: string, body?: unknown, limitMs = timeoutMs): Promise<Answer> {
-    const response = await request(method, path, body, AbortSignal.timeout(limitMs));
+  async function call<Answer>(method: string, path: string, body?: object, limitMs = timeoutMs): Promise<Answer> {
+    const answer = await request(method, path, body, AbortSignal.timeout(limitMs));
     try {
-      return (response.status === 204 ? undefined : await response.json()) as Answer;
+      return (await answer.json()) as Answer;
     } catch (error) {
       throw new InternalApiError('The answer of the API broke off', undefined, error);
     }
   }
 
+  /** Reads answer where writes would not: only changes tell that the API is back. */
+  async function change<Answer>(method: 'PUT' | 'DELETE', path: string, body?: object, limitMs?: number) {
+    try {
+      const answer = await call<Answer>(method, path, body, limitMs);
+      observer?.answered();
+      return answer;
+    } catch (error) {
+      if (!closing.signal.aborted && error instanceof InternalApiError) tell(path, error);
+      throw error;
+    }
+  }
+
+  function tell(path: string, error: InternalApiError): void {
+    // The code of a reactor is checked by an instance: it may be that which is away.
+    if (error.status === 503 && path.includes('/reactors/')) return;
+    if (error.isOutage) observer?.unanswered();
+    else observer?.answered();
+  }
+
   const put = <Answer>(path: string, body: object, limitMs?: number): Promise<Answer> =>
-    inTurn(path, () => call<Answer>('PUT', path, body, limitMs));
+    inTurn(path, () => change<Answer>('PUT', path, body, limitMs));
   const remove = (path: string, limitMs?: number): Promise<void> =>
-    inTurn(path, () => call<void>('DELETE', path, undefined, limitMs)).catch((error: unknown) => {
+    inTurn(path, () => change<void>('DELETE', path, undefined, limitMs)).catch((error: unknown) => {
       if (!(error instanceof InternalApiError && error.status === 404)) throw error;
     });
   const at = (...segments: string[]) => segments.map(encodeURIComponent).join('/');
@@ -117,28 +155,36 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
     deleteTenant: (tenantId) => remove(at('tenants', tenantId), slowTimeoutMs),
     putApplication: (tenantId, id, declaration) => put(at('tenants', tenantId, 'applications', id), declaration),
     deleteApplication: (tenantId, id) => remove(at('tenants', tenantId, 'applications', id)),
+    revokeDeclaredKeys: (tenantId, id) => remove(at('tenants', tenantId, 'applications', id, 'keys')),
     putReactor: (tenantId, id, declaration) => put(at('tenants', tenantId, 'reactors', id), declaration, slowTimeoutMs),
     deleteReactor: (tenantId, id) => remove(at('tenants', tenantId, 'reactors', id)),
-    listReactors: async () => (await call<{ data: ReactorWorkload[] }>('GET', 'reactors')).data,
-    listDemand: async () => (await call<{ data: ReactorDemand[] }>('GET', 'demand')).data,
+    async listReactors() {
+      // An API of an earlier release does not tell of damaged ones.
+      const { data, damaged = [] } = await call<Pick<ReactorList, 'data'> & Partial<ReactorList>>('GET', 'reactors');
+      return { data, damaged };
+    },
+    listDemand: async () => (await call<{ data: ReactorDemand[] }>('GET', 'demand', undefined, demandTimeoutMs)).data,
     putInstances: (tenantId, reactorId, instances) =>
       put(at('tenants', tenantId, 'reactors', reactorId, 'instances'), { instances }),
     putChecker: (instance) => put('checker', instance),
 
-    close: () => closing.abort(),
+    close() {
+      closing.abort();
+      connection.close();
+    },
 
     async *changes(signal) {
       const silence = new AbortController();
       const abort = () => silence.abort(new InternalApiError('The change stream fell silent'));
       let timer = setTimeout(abort, silenceMs);
       try {
-        const response = await request('GET', 'changes', undefined, AbortSignal.any([signal, silence.signal]));
+        const answer = await request('GET', 'changes', undefined, AbortSignal.any([signal, silence.signal]));
         const decoder = new TextDecoder();
         let rest = '';
-        for await (const chunk of response.body ?? []) {
+        for await (const chunk of answer.chunks) {
           clearTimeout(timer);
           timer = setTimeout(abort, silenceMs);
-          const lines = (rest + decoder.decode(chunk as Uint8Array, { stream: true })).split('\n');
+          const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
           rest = lines.pop() ?? '';
           for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as DeclarationChange;
         }
@@ -150,12 +196,13 @@ export function createInternalClient(options: InternalClientOptions): InternalCl
 }
 
 /** Reads an RFC 9457 problem: its detail and violations name fields and never hold their values. */
-async function toError(response: Response): Promise<InternalApiError> {
-  const problem: unknown = await response.json().catch(() => undefined);
-  if (!isJsonObject(problem)) return new InternalApiError(`The API answered ${response.status}`, response.status);
+async function toError(answer: InternalAnswer): Promise<InternalApiError> {
+  const { status } = answer;
+  const problem: unknown = await answer.json().catch(() => undefined);
+  if (!isJsonObject(problem)) return new InternalApiError(`The API answered ${status}`, status);
   const violations = Object.entries((isJsonObject(problem['errors']) ? problem['errors'] : {}) as Violations);
   const faults = violations.map(([path, messages]) => `${path} ${messages.join(', ')}`.trim());
   const summary = [problem['detail'], problem['title']].find((text) => typeof text === 'string');
   const detail = faults.length > 0 ? faults.join('; ') : (summary ?? 'no reason given');
-  return new InternalApiError(`The API answered ${response.status}: ${detail}`, response.status);
+  return new InternalApiError(`The API answered ${status}: ${detail}`, status);
 }

@@ -1,6 +1,7 @@
 import { digestOfKey } from '../domain/application-keys.ts';
 import { parseDurationSeconds } from './durations.ts';
 import type { ApplicationKeySpec } from './kinds/application.ts';
+import { KEY_DIGEST_ANNOTATION } from './sources/secret-marks.ts';
 import type { OwnedSecret } from './sources/types.ts';
 
 /** The entry of an application's Secret that holds its key. */
@@ -19,7 +20,6 @@ export type KeyPlan =
   | { action: 'keep'; record: KeyRecord; nextChangeAtMs?: number }
   | { action: 'make'; why: 'Created' | 'Rotated'; previous?: KeyRecord['previous'] };
 
-const DIGEST = 'tokenkeep.dev/key-digest';
 const CREATED_AT = 'tokenkeep.dev/key-created-at';
 const PREVIOUS_DIGEST = 'tokenkeep.dev/previous-key-digest';
 const PREVIOUS_EXPIRES_AT = 'tokenkeep.dev/previous-key-expires-at';
@@ -27,7 +27,7 @@ const LONGEST_DEFAULT_OVERLAP_MS = 24 * 3600 * 1000;
 
 export function keyAnnotations({ digest, createdAtMs, previous }: KeyRecord): Record<string, string> {
   return {
-    [DIGEST]: digest,
+    [KEY_DIGEST_ANNOTATION]: digest,
     [CREATED_AT]: new Date(createdAtMs).toISOString(),
     ...(previous === undefined
       ? {}
@@ -62,7 +62,7 @@ export function planKey(secret: OwnedSecret | undefined, spec: ApplicationKeySpe
 }
 
 function readRecord(annotations: Record<string, string>, nowMs: number): KeyRecord | undefined {
-  const digest = annotations[DIGEST];
+  const digest = annotations[KEY_DIGEST_ANNOTATION];
   const createdAtMs = Date.parse(annotations[CREATED_AT] ?? '');
   if (digest === undefined || Number.isNaN(createdAtMs)) return undefined;
   const previousDigest = annotations[PREVIOUS_DIGEST];

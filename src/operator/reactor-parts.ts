@@ -1,10 +1,12 @@
-import { REACTOR_LIMITS } from '../domain/reactors.ts';
+import { lengthOf, REACTOR_LIMITS } from '../domain/reactors.ts';
 import { stalled, waiting } from './conditions.ts';
 import type { Outcome } from './conditions.ts';
 import type { ReactorParts } from './declarations/reactor.ts';
 import { isDeleting, isReady } from './kinds/resources.ts';
 import type { ReactorResource } from './kinds/reactor.ts';
+import { entryNotText, readEntry } from './referent-entry.ts';
 import type { ReconcileContext } from './reconcilers/types.ts';
+import type { ObjectRef } from './sources/types.ts';
 
 type Found<Part> = { part: Part; outcome?: never } | { outcome: Outcome };
 type PartsContext = Pick<ReconcileContext, 'source' | 'store'>;
@@ -33,16 +35,12 @@ export async function gatherReactorParts(
 async function findCode({ source }: PartsContext, { metadata, spec }: ReactorResource): Promise<Found<string>> {
   if (spec.codeFrom === undefined) return { part: spec.code ?? '' };
   const { name, key } = spec.codeFrom.configMap;
-  const entries = await source.readReferent({ kind: 'ConfigMap', namespace: metadata.namespace, name });
-  const code = entries !== undefined && Object.hasOwn(entries, key) ? entries[key] : undefined;
-  if (code === undefined) {
-    return { outcome: waiting('ConfigMapEntryNotFound', `Waits for entry ${key} of ConfigMap ${name}`) };
-  }
+  const code = await readEntry(source, { kind: 'ConfigMap', namespace: metadata.namespace, name }, key);
   const { codeLength } = REACTOR_LIMITS;
-  if (code.length > codeLength) {
+  if (code.outcome === undefined && lengthOf(code.part) > codeLength) {
     return { outcome: stalled('CodeRefused', `Entry ${key} of ConfigMap ${name} is longer than ${codeLength}`) };
   }
-  return { part: code };
+  return code;
 }
 
 async function gatherConfiguration(
@@ -50,18 +48,34 @@ async function gatherConfiguration(
   { metadata, spec }: ReactorResource,
 ): Promise<Found<Record<string, string>>> {
   const gathered = new Map<string, string>();
+  /** Entries that are not text, by the Secret that they are in; one that something goes before is not used. */
+  const notText = new Map<string, ObjectRef<'Secret'>>();
   for (const { secret } of spec.configurationFrom) {
     const ref = { kind: 'Secret', namespace: metadata.namespace, name: secret.name } as const;
     const entries = await source.readReferent(ref);
     if (entries === undefined) {
       return { outcome: waiting('SecretEntryNotFound', `Waits for Secret ${secret.name}`) };
     }
-    for (const [entry, value] of Object.entries(entries)) gathered.set(entry, value);
+    for (const [entry, value] of Object.entries(entries)) {
+      gathered.set(entry, value ?? '');
+      if (value === null) notText.set(entry, ref);
+      else notText.delete(entry);
+    }
   }
-  for (const [entry, value] of Object.entries(spec.configuration)) gathered.set(entry, value);
-  const { configurationEntries } = REACTOR_LIMITS;
+  for (const [entry, value] of Object.entries(spec.configuration)) {
+    gathered.set(entry, value);
+    notText.delete(entry);
+  }
+  const [unusable] = notText;
+  if (unusable !== undefined) return { outcome: entryNotText(unusable[1], unusable[0]) };
+  const { configurationEntries, configurationValueLength } = REACTOR_LIMITS;
   if (gathered.size > configurationEntries) {
     const message = `configuration and configurationFrom have ${gathered.size} entries, of at most ${configurationEntries}`;
+    return { outcome: stalled('ConfigurationTooLarge', message) };
+  }
+  for (const [entry, value] of gathered) {
+    if (lengthOf(value) <= configurationValueLength) continue;
+    const message = `Entry ${entry} of the configuration is longer than ${configurationValueLength}`;
     return { outcome: stalled('ConfigurationTooLarge', message) };
   }
   return { part: Object.fromEntries(gathered) };

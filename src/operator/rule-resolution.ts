@@ -4,6 +4,8 @@ import type { StalledReason } from './conditions.ts';
 import type { AccessRuleResource } from './kinds/access-rule.ts';
 import type { ApplicationResource } from './kinds/application.ts';
 import { bySeniority, isDeleting } from './kinds/resources.ts';
+import { labelKey, nameKey } from './lookups.ts';
+import type { ResourceStore } from './store.ts';
 
 /** Why an AccessRule is not in force for an application. */
 export interface RuleRefusal {
@@ -25,6 +27,30 @@ export function selects({ spec }: AccessRuleResource, { metadata }: ApplicationR
   if (spec.applicationRef !== undefined) return spec.applicationRef.name === metadata.name;
   const wanted = Object.entries(spec.applicationSelector?.matchLabels ?? {});
   return wanted.length > 0 && wanted.every(([label, value]) => metadata.labels[label] === value);
+}
+
+/** The AccessRules that are meant for an application. */
+export function rulesFor(store: ResourceStore, application: ApplicationResource): AccessRuleResource[] {
+  const { namespace, name, labels } = application.metadata;
+  const naming = store.find('rulesNaming', nameKey('Application', namespace, name));
+  const selecting = Object.entries(labels).flatMap(([label, value]) => [
+    ...store.find('rulesSelecting', labelKey(namespace, label, value)),
+  ]);
+  return [...naming, ...selecting].filter((rule) => selects(rule, application));
+}
+
+/** The applications that an AccessRule is meant for. */
+export function applicationsFor(store: ResourceStore, rule: AccessRuleResource): ApplicationResource[] {
+  const { metadata, spec } = rule;
+  if (spec.applicationRef !== undefined) {
+    const application = store.get('Application', metadata.namespace, spec.applicationRef.name);
+    return application === undefined ? [] : [application];
+  }
+  const labelled = Object.entries(spec.applicationSelector?.matchLabels ?? {}).map(([label, value]) =>
+    store.find('applicationsLabelled', labelKey(metadata.namespace, label, value)),
+  );
+  const [fewest = []] = labelled.sort((a, b) => a.size - b.size);
+  return [...fewest].filter((application) => selects(rule, application));
 }
 
 /**

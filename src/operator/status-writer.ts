@@ -1,5 +1,6 @@
 import type { Condition } from '../domain/resource-status.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { firstConditions } from './conditions.ts';
 import type { Timers } from './timers.ts';
 import { refOf } from './kinds/resources.ts';
 import type { AnyResource, ResourceOf } from './kinds/resources.ts';
@@ -37,7 +38,9 @@ export function createStatusWriter(source: ResourceSource, store: ResourceStore,
     },
     async writeFields(resource, fields) {
       const before = currentStatus(resource);
-      await write(resource, before, { ...before, ...fields });
+      const isFirst = before.conditions.length === 0;
+      const conditions = isFirst ? firstConditions(resource.metadata.generation, clock.now()) : before.conditions;
+      await write(resource, before, { ...before, ...fields, conditions });
     },
   };
 }

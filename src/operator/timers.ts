@@ -29,3 +29,17 @@ export function settledWithin(timers: Timers, limitMs: number, work: Promise<voi
     });
   });
 }
+
+/** Resolves after `delayMs`, or at once where `signal` aborts. */
+export function pause(timers: Timers, delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = timers.schedule(delayMs, end);
+    signal.addEventListener('abort', end);
+  });
+}

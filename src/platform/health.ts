@@ -82,6 +82,12 @@ export function createHealth({
   };
 }
 
+/** What `GET /readyz` answers, wherever it is served. */
+export async function readinessAnswer(health: Health): Promise<{ status: number; body: object }> {
+  const { ready, failures, degraded } = await health.readiness();
+  return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'not ready', failures, degraded } };
+}
+
 type Outcome = 'passed' | 'degraded' | 'failed';
 
 async function outcomeOf(check: ReadinessCheck, timeoutMs: number): Promise<Outcome> {

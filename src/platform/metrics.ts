@@ -25,10 +25,14 @@ const PREFIX = 'tokenkeep_';
 
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Gauges that are named like counters; what they sum up is there by type. */
+const MISNAMED_SUMS = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
 /** Holds the standard metrics of a Node process under their standard names, and whatever is made through it. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  for (const sum of MISNAMED_SUMS) registry.removeSingleMetric(sum);
   return {
     registry,
     counter: (definition) => new Counter(configuration(definition, registry)),

@@ -9,6 +9,8 @@ export interface InvokeRequest {
   svc?: SvcAccess;
   traceId: string;
   timeoutMs: number;
+  /** The reactor's own timeout does not apply. */
+  asynchronous?: boolean;
 }
 
 /** API to checker, HTTP: `POST /check` answers 200 with a CheckOutcome. */
@@ -26,7 +28,11 @@ export const CONCURRENCY_HEADER = 'x-reactor-concurrency';
 export type ToChild =
   | { type: 'load'; guest: string; code: string; limits: ChildLimits }
   | { type: 'invoke'; id: number; request: string; svc: boolean }
-  | { type: 'answer'; id: number; call: string; payload: string };
+  | { type: 'answer'; id: number; call: string; payload: string }
+  /** The time of a run is over: it ends as 'stopped', unless it has ended otherwise, once no code of it runs. */
+  | { type: 'stop'; id: number }
+  /** To be answered at once: nothing but what the process computes for the guest keeps it from listening. */
+  | { type: 'ping' };
 
 export interface ChildLimits {
   heapMb: number;
@@ -35,7 +41,9 @@ export interface ChildLimits {
   cpuMs: number;
   resultBytes: number;
   timers: number;
-  svcCalls: number;
+  calls: number;
+  callBytes: number;
+  log: { lines: number; lineBytes: number; totalBytes: number };
 }
 
 /** Child to supervisor: as hostile as the code itself, see `parseFromChild`. */
@@ -43,7 +51,17 @@ export type FromChild =
   | { type: 'loaded' }
   /** `module`: what the code required and is not there. */
   | { type: 'refused'; fault: CodeFault; line?: number; module?: string }
-  | { type: 'svc'; id: number; call: string; operation: string; payload: string }
+  /** Of `svc` or `fetch`; the answer names `call`. */
+  | { type: 'call'; id: number; call: string; operation: string; payload: string }
+  /** The guest does not wait for the answer any more; none is due. */
+  | { type: 'cancel'; id: number; call: string }
+  /** Printed to the console, within LOG_LIMITS; one character more than fits in a line tells that it was cut. */
+  | { type: 'log'; id: number; level: string; text: string }
+  /** So many lines have been left out by now. */
+  | { type: 'omitted'; id: number; lines: number }
+  /** Comes before the end of a run that has left too little memory for another one in this process. */
+  | { type: 'worn' }
+  | { type: 'pong' }
   | ({ id: number } & Settled);
 
 /** How guest code ended, as text that nobody has looked at yet. */
@@ -59,6 +77,8 @@ export type Settled =
   /** No JSON form, or not of the contract's. */
   | { type: 'invalid' }
   | { type: 'too-large' }
+  /** As it was told to; the process can go on. */
+  | { type: 'stopped' }
   | { type: 'breach'; reason: StopReason };
 
 type Shape = Record<string, 'string' | 'number' | 'string?' | 'number?'>;
@@ -66,13 +86,19 @@ type Shape = Record<string, 'string' | 'number' | 'string?' | 'number?'>;
 const SHAPES: Record<FromChild['type'], Shape> = {
   loaded: {},
   refused: { fault: 'string', line: 'number?', module: 'string?' },
-  svc: { id: 'number', call: 'string', operation: 'string', payload: 'string' },
+  call: { id: 'number', call: 'string', operation: 'string', payload: 'string' },
+  cancel: { id: 'number', call: 'string' },
+  log: { id: 'number', level: 'string', text: 'string' },
+  omitted: { id: 'number', lines: 'number' },
+  worn: {},
+  pong: {},
   returned: { id: 'number', raw: 'string', tokenize: 'string' },
   classed: { id: 'number', error: 'string' },
   custom: { id: 'number', response: 'string' },
   threw: { id: 'number', name: 'string', line: 'number?', module: 'string?' },
   invalid: { id: 'number' },
   'too-large': { id: 'number' },
+  stopped: { id: 'number' },
   breach: { id: 'number', reason: 'string' },
 };
 

@@ -1,26 +1,53 @@
+import type { ReactorScaling } from '../domain/declarations.ts';
 import type { Json } from '../domain/json.ts';
 
 /** One run of a reactor's code. */
 export interface Invocation {
   tenantId: string;
   reactorId: string;
-  /** Only an instance of this revision may run it. */
+  /** What its reactor is at this time. An instance of another one runs it only while the reactor changes: see `Rollout`. */
   revision: string;
+  /** When the reactor was changed last, in ms since the epoch. Absent: this revision alone may run it. */
+  revisedAt?: number;
   /** `req.args`, with expressions already replaced by plaintext. */
   args: Json;
+  /** Of `args` as JSON text: counted while it waits. Absent: none. */
+  argsBytes?: number;
   /** Where and with which short-lived key the instance calls the API for the code's `svc`; absent: `svc` is null. */
   svc?: SvcAccess;
   traceId: string;
-  /** Longest time that the code may take once it has begun; the reactor's own timeout applies as well. */
+  /** Headers by which the instance goes on with the request's trace; absent where it is not traced. */
+  trace?: Readonly<Record<string, string>>;
+  /** Longest time that the code may take once it has begun; that of its reactor applies as well, see `asynchronous`. */
   timeoutMs: number;
+  /**
+   * When somebody who waits is to be answered, as `performance.now` tells time: the wait for an instance and the code
+   * are over by then. Absent: `timeoutMs` alone bounds the code.
+   */
+  answerBy?: number;
+  /** How many instances there may be, and how much each runs at a time: bounds what waits. Absent: the default. */
+  scaling?: Pick<ReactorScaling, 'concurrency' | 'maxReplicas'>;
+  /** Nobody waits for it: the reactor's own timeout does not apply. */
+  asynchronous?: boolean;
+  /** Awaited each time before code can begin; false, or a rejection: it must not, and the outcome is 'unavailable'. */
+  begin?: () => Promise<boolean>;
+  /** Breaks the wait for an answer off; code that has begun may go on. */
+  signal?: AbortSignal;
 }
+
+/** A revision of a reactor, and from when it is. */
+export type Revised = Pick<Invocation, 'revision' | 'revisedAt'>;
 
 /** Held by the supervisor alone: neither the key nor the address reaches the process that runs the code. */
 export interface SvcAccess {
   baseUrl: string;
+  /** The one name of the certificate that the API shows there; absent on one machine. */
+  serverName?: string;
   /** Of the API's own headers: `SVC` stands for `SVC-API-KEY`. */
   headerPrefix: string;
   key: string;
+  /** Headers by which the API's part of the trace goes on. */
+  trace?: Readonly<Record<string, string>>;
 }
 
 /** How an invocation ended. `errors.ts` gives every kind that is a failure its status. */
@@ -45,7 +72,7 @@ export interface CustomResponse {
 }
 
 /**
- * - `timed-out`: over its budget of CPU or wall time.
+ * - `timed-out`: over its budget of CPU or wall time, or not done by `answerBy`.
  * - `crashed`: its process died or broke the protocol, possibly through another invocation beside it.
  * - `out-of-memory`: it needed more memory than the instance has.
  * - `invalid-result`: it returned something that is not `{raw?, tokenize?}` in JSON form within the limits.
@@ -68,13 +95,28 @@ export const INVOCATION_LIMITS = {
   sliceMs: 5_000,
   /** CPU time of all stretches together, in ms. */
   cpuMs: 10_000,
-  /** Of a result, and of what one call to `svc` sends or gets, as JSON text in UTF-8. The API bounds arguments. */
+  /**
+   * Of a result, and of what one call to `svc` sends or gets, as JSON text in UTF-8; also of a body that `fetch` sends.
+   * The API bounds arguments.
+   */
   payloadBytes: 1024 * 1024,
   /** Nesting of arrays and objects in a result. */
   resultDepth: 100,
   timers: 100,
-  svcCalls: 20,
+  /** Calls of `svc` and `fetch` that may be outstanding at a time. */
+  calls: 20,
+  /** Of what the outstanding calls of all invocations of an instance send, together; the answers to them likewise. */
+  callBytes: 16 * 1024 * 1024,
+  /** Requests that `fetch` sends in all; what redirects add is not counted. */
+  fetches: 100,
+  /** Of those, under way at a time; the others wait. */
+  fetchesAtOnce: 6,
+  /** Of the bodies that `fetch` sends and gets, together; no request begins once it is used up. */
+  fetchBytes: 16 * 1024 * 1024,
 } as const;
+
+/** What the code of one invocation may print. What is over is counted, and said in one last line. */
+export const LOG_LIMITS = { lines: 100, lineBytes: 4096, totalBytes: 65_536 } as const;
 
 /** Time for the top level of code to run when an instance loads it, in ms. */
 export const LOAD_TIMEOUT_MS = 5_000;

@@ -1,22 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createDatabase, type Database } from '../data/database.ts';
+import { createDatabaseMetrics } from '../data/database-metrics.ts';
 import { isConfinedTo, readUserRights } from '../data/database-users.ts';
 import { assertDurable } from '../data/durability.ts';
 import { startEmbeddedPostgres } from '../data/embedded/postgres.ts';
 import { API_ROLE, putLogin, SWEEPER_ROLE, type GroupRole } from '../data/group-roles.ts';
-import { migrate } from '../data/migrate.ts';
+import { assertMigrated, migrate } from '../data/migrate.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Metrics } from '../platform/metrics.ts';
 import type { ShutdownStack } from '../platform/shutdown.ts';
+import type { Tracing } from '../platform/tracing.ts';
+
+/** A database that is there. Each may hold a password. */
+export interface ConnectionConfig {
+  /** For the API. */
+  readonly databaseUrl: string;
+  /** For the sweeper; that of the API where it is undefined. */
+  readonly maintenanceDatabaseUrl: string | undefined;
+}
 
 /** Where the database is. Each may hold a password. */
-export interface DatabaseConfig {
+export interface DatabaseConfig extends Omit<ConnectionConfig, 'databaseUrl'> {
   /** Keeps the embedded Postgres. */
   readonly dataDir: string;
   /** For the API; the embedded Postgres is used where it is undefined. */
   readonly databaseUrl: string | undefined;
-  /** For the sweeper; that of the API where it is undefined. */
-  readonly maintenanceDatabaseUrl: string | undefined;
   /** Of the owner, for migrations; that of the API where it is undefined. */
   readonly migrationDatabaseUrl: string | undefined;
 }
@@ -32,7 +41,12 @@ export interface Databases {
 
 interface Surroundings {
   readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing;
   readonly shutdown: ShutdownStack;
+}
+
+interface EmbeddingSurroundings extends Surroundings {
   /** Called where the embedded Postgres ends without having been asked to. */
   readonly fail: (error: Error) => void;
 }
@@ -41,23 +55,26 @@ const POOL_SIZE = 20;
 /** The sweeper does one thing at a time, and the control plane asks for little across tenants. */
 const MAINTENANCE_POOL_SIZE = 4;
 
+/** In metrics. */
+const POOL_NAMES: Readonly<Record<GroupRole, string>> = { [API_ROLE]: 'api', [SWEEPER_ROLE]: 'maintenance' };
+
 /** What the user of each pool is to be, and may not be more than. */
 const USERS = [
   { role: API_ROLE, setting: '--database-url' },
   { role: SWEEPER_ROLE, setting: '--maintenance-database-url' },
 ] as const;
 
-/** What the owner, on one connection, does before anybody else connects. */
-async function asOwner<Result>(
+/** What is done on one connection, before the pools are opened. */
+async function onConnection<Result>(
   connectionString: string,
   logger: Logger,
-  work: (owner: Database) => Promise<Result>,
+  work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  const owner = createDatabase({ connectionString, logger, poolSize: 1, applicationName: 'tokenkeep migrate' });
+  const database = createDatabase({ connectionString, logger, poolSize: 1, applicationName: 'tokenkeep start' });
   try {
-    return await work(owner);
+    return await work(database);
   } finally {
-    await owner.close();
+    await database.close();
   }
 }
 
@@ -74,11 +91,11 @@ async function makeLogins(owner: Database, ownerUrl: string): Promise<Record<Gro
   return urls;
 }
 
-async function startEmbedded(dataDir: string, { logger, shutdown, fail }: Surroundings) {
+async function startEmbedded(dataDir: string, { logger, shutdown, fail }: EmbeddingSurroundings) {
   const onExit = () => fail(new Error(`Postgres ended unexpectedly; its log is ${join(dataDir, 'postgres.log')}`));
   const postgres = await startEmbeddedPostgres({ dataDir, logger, onExit });
   shutdown.push('Postgres', () => postgres.stop());
-  return asOwner(postgres.connectionString, logger, async (owner) => {
+  return onConnection(postgres.connectionString, logger, async (owner) => {
     await assertDurable(owner);
     await migrate(owner, { logger });
     return makeLogins(owner, postgres.connectionString);
@@ -91,7 +108,7 @@ async function findRole(
   { role, setting }: (typeof USERS)[number],
   logger: Logger,
 ): Promise<GroupRole | undefined> {
-  const rights = await asOwner(connectionString, logger, readUserRights);
+  const rights = await onConnection(connectionString, logger, readUserRights);
   const { name: user } = rights;
   const mayTakeOn = rights.groups.includes(role);
   if (!mayTakeOn && !rights.bypasses) {
@@ -108,24 +125,17 @@ async function findRole(
   return mayTakeOn ? role : undefined;
 }
 
-/** Finds the database or starts it, brings its schema up to date, and connects, each part as a user of its own. */
-export async function openDatabases(config: DatabaseConfig, surroundings: Surroundings): Promise<Databases> {
-  const { logger, shutdown } = surroundings;
-  const { dataDir, databaseUrl } = config;
-  let urls: Record<GroupRole, string>;
-  const roles: Partial<Record<GroupRole, GroupRole | undefined>> = {};
-  if (databaseUrl === undefined) {
-    urls = await startEmbedded(dataDir, surroundings);
-  } else {
-    await asOwner(config.migrationDatabaseUrl ?? databaseUrl, logger, async (owner) => {
-      await assertDurable(owner);
-      await migrate(owner, { logger });
-    });
-    urls = { [API_ROLE]: databaseUrl, [SWEEPER_ROLE]: config.maintenanceDatabaseUrl ?? databaseUrl };
-    for (const user of USERS) roles[user.role] = await findRole(urls[user.role], user, logger);
-  }
+type Urls = Readonly<Record<GroupRole, string>>;
+/** The group that each pool takes on; none where its user is in it already, or cannot be. */
+type Roles = Readonly<Partial<Record<GroupRole, GroupRole | undefined>>>;
+
+function openPools(urls: Urls, roles: Roles, { logger, metrics, tracing, shutdown }: Surroundings): Databases {
+  const observe = createDatabaseMetrics(metrics);
   const open = (role: GroupRole, options: { poolSize: number; tenantScoped?: boolean; applicationName: string }) => {
-    const pool = createDatabase({ connectionString: urls[role], role: roles[role], logger, ...options });
+    const pool = createDatabase({
+      ...{ connectionString: urls[role], role: roles[role], logger, tracing, ...options },
+      observer: observe(POOL_NAMES[role]),
+    });
     shutdown.push(`${role} pool`, () => pool.close());
     return pool;
   };
@@ -134,4 +144,33 @@ export async function openDatabases(config: DatabaseConfig, surroundings: Surrou
     maintenance: open(SWEEPER_ROLE, { poolSize: MAINTENANCE_POOL_SIZE, applicationName: 'tokenkeep maintenance' }),
     connectionString: urls[API_ROLE],
   };
+}
+
+async function connect(config: ConnectionConfig, surroundings: Surroundings): Promise<Databases> {
+  const { databaseUrl, maintenanceDatabaseUrl = databaseUrl } = config;
+  const urls = { [API_ROLE]: databaseUrl, [SWEEPER_ROLE]: maintenanceDatabaseUrl };
+  const roles: Partial<Record<GroupRole, GroupRole | undefined>> = {};
+  for (const user of USERS) roles[user.role] = await findRole(urls[user.role], user, surroundings.logger);
+  return openPools(urls, roles, surroundings);
+}
+
+/** Finds the database or starts it, brings its schema up to date, and connects, each part as a user of its own. */
+export async function openDatabases(config: DatabaseConfig, surroundings: EmbeddingSurroundings): Promise<Databases> {
+  const { dataDir, databaseUrl } = config;
+  if (databaseUrl === undefined) return openPools(await startEmbedded(dataDir, surroundings), {}, surroundings);
+  const { logger } = surroundings;
+  await onConnection(config.migrationDatabaseUrl ?? databaseUrl, logger, async (owner) => {
+    await assertDurable(owner);
+    await migrate(owner, { logger });
+  });
+  return connect({ ...config, databaseUrl }, surroundings);
+}
+
+/** Connects to a database that `tokenkeep migrate` sees to; rejects where its schema is not this program's. */
+export async function connectToMigrated(config: ConnectionConfig, surroundings: Surroundings): Promise<Databases> {
+  await onConnection(config.databaseUrl, surroundings.logger, async (database) => {
+    await assertDurable(database);
+    await assertMigrated(database);
+  });
+  return connect(config, surroundings);
 }

@@ -15,6 +15,9 @@ export interface KeyManagementConfig extends VaultConfig {
   readonly dataDir: string;
 }
 
+/** A vault that has no folder is one of several over the same Vault. */
+type AnyKeyManagementConfig = VaultConfig & Partial<KeyManagementConfig>;
+
 export interface KeyManagementOptions {
   /** Sees the rows of all tenants. */
   readonly database: Database;
@@ -30,8 +33,14 @@ export async function openKeyManagement(
   config: KeyManagementConfig,
   options: KeyManagementOptions & { readonly metrics: Metrics },
 ): Promise<KeyManagement> {
-  const { database, logger, metrics } = options;
-  if (config.vaultAddr === undefined) return findKeyManagement(config, options);
+  return config.vaultAddr === undefined ? findKeyManagement(config, options) : openVault(config, options);
+}
+
+/** As `openKeyManagement`, where it is in Vault. */
+export async function openVault(
+  config: AnyKeyManagementConfig,
+  { database, logger, metrics }: KeyManagementOptions & { readonly metrics: Metrics },
+): Promise<KeyManagement> {
   await refuseOtherWrappings(config, database);
   const answers = metrics.gauge({
     name: 'vault_up',
@@ -68,7 +77,7 @@ export function openKeyringOf({ dataDir }: KeyManagementConfig, database: Databa
 
 /** Throws where no `vaultAddr` is configured, which the settings see to. */
 export async function openTransitOf(
-  config: KeyManagementConfig,
+  config: VaultConfig,
   logger: Logger,
   onChange?: (isUp: boolean) => void,
 ): Promise<Transit> {
@@ -77,7 +86,7 @@ export async function openTransitOf(
   return openTransit({
     address: vaultAddr,
     namespace: config.vaultNamespace,
-    ca: vaultCaFile === undefined ? undefined : await readFile(vaultCaFile, 'utf8'),
+    ca: vaultCaFile === undefined ? undefined : () => readFile(vaultCaFile, 'utf8'),
     timeoutMs: config.vaultTimeout,
     auth: authOf(config),
     mount: config.transitMount,
@@ -112,7 +121,8 @@ function authOf(config: VaultConfig): VaultAuth {
 }
 
 /** Opened with the wrong one, a vault would seem empty of keys, and make new ones beside those that it cannot read. */
-async function refuseOtherWrappings({ vaultAddr, dataDir }: KeyManagementConfig, database: Database): Promise<void> {
+async function refuseOtherWrappings(config: AnyKeyManagementConfig, database: Database): Promise<void> {
+  const { vaultAddr, dataDir = '…' } = config;
   const { keyring, vault } = await findWrappings(database);
   const importCommand = `tokenkeep keys import --data-dir ${dataDir} --vault-addr ${vaultAddr ?? '…'}`;
   if (keyring && vault) {

@@ -8,7 +8,7 @@ import type { Logger } from '../platform/logger.ts';
 import { createShutdownStack, type ShutdownStack } from '../platform/shutdown.ts';
 import { findKeyManagement } from './key-management.ts';
 
-/** The database that a command works on, as its owner. */
+/** The database that a command works on, as its owner or as who maintains it. */
 export interface CommandDatabase {
   readonly database: Database;
   /** May hold a password. */
@@ -26,7 +26,7 @@ export interface Parts extends CommandDatabase {
  * folder taken for as long.
  */
 async function findPostgres(
-  { databaseUrl, dataDir }: PartsConfig,
+  { databaseUrl, maintenanceDatabaseUrl, dataDir }: PartsConfig,
   { logger, shutdown, alone }: { logger: Logger; shutdown: ShutdownStack; alone: boolean },
 ): Promise<string> {
   const lock = async (): Promise<void> => {
@@ -34,7 +34,7 @@ async function findPostgres(
     shutdown.push('data folder', () => held.release());
   };
   if (alone) await lock();
-  const running = databaseUrl ?? (await findRunningPostgres(dataDir));
+  const running = maintenanceDatabaseUrl ?? databaseUrl ?? (await findRunningPostgres(dataDir));
   if (running !== undefined) return running;
   if (!(await hasEmbeddedPostgres(dataDir))) {
     throw new Error(`${dataDir} holds no vault: give its --data-dir, or the --database-url of its Postgres`);

@@ -1,12 +1,14 @@
 import type { Readable, Writable } from 'node:stream';
 import { startSupervisor } from '../reactors/host/supervisor.ts';
-import type { SupervisorStart } from '../domain/reactor-supervision.ts';
+import type { SupervisorLine, SupervisorStart } from '../domain/reactor-supervision.ts';
 
 export interface ReactorRole {
   /** Lets invocations that run come to their end, then ends the process of the code. */
   stop(): Promise<void>;
   /** Settles when nothing is left to do and nothing is left running: the parent is gone, or the code cannot run. */
   finished: Promise<void>;
+  /** The longest that `stop` takes, in ms. */
+  readonly stopMs: number;
 }
 
 export interface ReactorRoleOptions {
@@ -18,6 +20,7 @@ export interface ReactorRoleOptions {
 
 /** Invocations end by their own time limit well before this. */
 const DRAIN_MS = 5 * 60_000;
+const CLOSE_MS = 5_000;
 
 /**
  * The supervisor of one reactor instance. What it runs comes by standard input alone, which stays open as long as the
@@ -36,13 +39,16 @@ export async function startReactor(options: ReactorRoleOptions = {}): Promise<Re
   const supervisor =
     first === undefined
       ? undefined
-      : await startSupervisor(JSON.parse(first) as SupervisorStart, (line) =>
-          output.write(`${JSON.stringify(line)}\n`),
-        );
+      : await begin(JSON.parse(first) as SupervisorStart, (line) => output.write(`${JSON.stringify(line)}\n`));
   if (!supervisor) abandoned.resolve();
   // Of what is in flight, nobody waits for the answer any more.
   const finished = abandoned.promise.then(() => supervisor?.stop(0));
-  return { stop: () => supervisor?.stop(DRAIN_MS) ?? Promise.resolve(), finished };
+  const stop = (): Promise<void> => supervisor?.stop(DRAIN_MS) ?? Promise.resolve();
+  return { stop, finished, stopMs: DRAIN_MS + CLOSE_MS };
+}
+
+function begin({ credential, ...task }: SupervisorStart, print: (line: SupervisorLine) => void) {
+  return startSupervisor(task, { credential }, print);
 }
 
 /** Undefined when the stream ends before its first line does. */

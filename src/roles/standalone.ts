@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { acceptSharedSecret } from '../api/internal/authentication.ts';
 import type { StandaloneConfig } from '../config/standalone.ts';
-import { tryAdvisoryLock } from '../data/advisory-lock.ts';
 import { createOperator } from '../operator/operator.ts';
 import { createProcessRuntime } from '../operator/runtimes/process.ts';
 import { createFolderSource } from '../operator/sources/folder.ts';
@@ -11,15 +11,20 @@ import { systemClock } from '../platform/clock.ts';
 import { lockFolder } from '../platform/folder-lock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { createMetrics } from '../platform/metrics.ts';
+import { showBuild } from '../platform/process-metrics.ts';
 import { startMetricsServer } from '../platform/metrics-server.ts';
+import { urlOf } from '../platform/server-url.ts';
 import { createShutdownStack, type ShutdownStack } from '../platform/shutdown.ts';
-import { KEYS_TURN } from '../services/key-rotation/parts.ts';
-import { createScheduledRotation, type ScheduledRotationOptions } from '../services/key-rotation/schedule.ts';
-import { startApi, urlOf } from './api.ts';
+import { confinement } from '../reactors/host/confinement.ts';
+import { startApi } from './api.ts';
 import { openDatabases } from './databases.ts';
 import { declaredReactorsStarted } from './declared-reactors.ts';
 import { openKeyManagement } from './key-management.ts';
+import { startKeyRotation } from './key-rotation.ts';
+import { logPrinted } from './printed-lines.ts';
 import { banner } from './standalone-banner.ts';
+import { startTracing } from './tracing.ts';
+import { readVersion } from './version.ts';
 
 export interface StandaloneIo {
   /** One line of the program's own output. */
@@ -45,22 +50,6 @@ const LOOPBACK = '127.0.0.1';
 /** Nobody else rotates the master key of a keyring. */
 const KEYRING_ROTATION_MS = 90 * 24 * 3600_000;
 
-async function readVersion(): Promise<string> {
-  const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(manifest) as { version: string }).version;
-}
-
-function startKeyRotation(
-  { keyRotation, vaultAddr }: StandaloneConfig,
-  { shutdown, ...parts }: Omit<ScheduledRotationOptions, 'maxAgeMs'> & { shutdown: ShutdownStack },
-): void {
-  const maxAgeMs = keyRotation ?? (vaultAddr === undefined ? KEYRING_ROTATION_MS : 'off');
-  if (maxAgeMs === 'off') return;
-  const rotation = createScheduledRotation({ ...parts, maxAgeMs });
-  rotation.start();
-  shutdown.push('key rotation', () => rotation.stop());
-}
-
 /**
  * Order matters twice: each part finds what it needs started, and is stopped before that. Reactors are stopped after
  * the API, whose last requests may still run in them.
@@ -74,14 +63,26 @@ async function start(
   await mkdir(dataDir, { recursive: true, mode: DATA_FOLDER_MODE });
   const lock = await lockFolder(dataDir, '--data-dir');
   shutdown.push('data folder', () => lock.release());
-  const { database, maintenance, connectionString } = await openDatabases(config, { logger, shutdown, fail });
-
+  const version = await readVersion();
   const metrics = createMetrics();
+  showBuild(metrics, { version, role: 'standalone' });
+  const tracing = await startTracing(config, { service: 'tokenkeep', version, logger, shutdown });
+  const databases = await openDatabases(config, { logger, metrics, tracing, shutdown, fail });
+  const { database, maintenance, connectionString } = databases;
   const keyManagement = await openKeyManagement(config, { database: maintenance, logger, metrics });
   shutdown.push('key management', () => keyManagement.close());
   const metricsServer = await startMetricsServer({ host, port: config.metricsPort, registry: metrics.registry });
   shutdown.push('metrics', () => metricsServer.close(0));
-  const runtime = createProcessRuntime({ command: [MAIN, 'reactor'] });
+  const runtime = createProcessRuntime({
+    command: [MAIN, 'reactor'],
+    onLog: (printed) => logPrinted(logger, printed),
+  });
+  if (confinement() === 'none') {
+    logger.warn(
+      {},
+      'The system gives reactors no namespaces: it keeps their code neither from the network nor from files',
+    );
+  }
   shutdown.push('reactor instances', () => runtime.stop());
 
   const { port, internalPort, headerPrefixes, corsOrigins, redisUrl, trustedProxies, ipRateLimits } = config;
@@ -95,20 +96,20 @@ async function start(
       host,
       port,
       internalPort,
-      internalToken,
       headerPrefixes,
     },
-    ...{ corsOrigins, redisUrl, trustedProxies, ipRateLimits },
+    ...{ corsOrigins, redisUrl, trustedProxies, ipRateLimits, callbackHttpHosts: config.callbackHttpHosts },
     // Its only caller is the operator in this very process.
     internalHost: LOOPBACK,
-    version: await readVersion(),
+    internalAuthentication: acceptSharedSecret(async () => internalToken),
     clock: systemClock,
-    ...{ logger, metrics, shutdown },
+    ...{ version, logger, metrics, tracing, shutdown },
   });
   const baseUrl = urlOf(host, api.port);
-  startKeyRotation(config, {
-    ...{ database: maintenance, management: keyManagement, clock: systemClock, logger, shutdown },
-    takeTurn: () => tryAdvisoryLock(connectionString, KEYS_TURN),
+  const rotationAge = config.keyRotation ?? (config.vaultAddr === undefined ? KEYRING_ROTATION_MS : 'off');
+  startKeyRotation({
+    maxAgeMs: rotationAge,
+    ...{ maintenance, connectionString, keyManagement, logger, shutdown },
   });
 
   // A folder that is not there tells nothing: what an earlier start declared stays as it is.
@@ -118,7 +119,7 @@ async function start(
     runtime,
     internalApi: { baseUrl: urlOf(LOOPBACK, api.internalPort), token: internalToken },
     publicBaseUrl: baseUrl,
-    logger,
+    ...{ logger, metrics },
   });
   shutdown.push('operator', () => operator.stop());
   await operator.start();

@@ -1,6 +1,7 @@
 import { digestOfKey, isPlausibleApplicationKey, isSessionKey } from '../domain/application-keys.ts';
 import type { Caller } from '../domain/caller.ts';
 import { DomainError } from '../domain/errors.ts';
+import { type CacheObserver, unobservedCache } from '../platform/cache-metrics.ts';
 import type { Clock } from '../platform/clock.ts';
 
 /** What a key's digest stands for, and until when. */
@@ -27,6 +28,8 @@ export interface Authentication {
   admit(key: string, findAccess: () => Promise<AccessRecord | undefined>): { revoke: () => void };
   /** Counts a request with an admitted key; gives how many there have been. Undefined for any other key. */
   countAdmitted(key: string): number | undefined;
+  /** Keys that are known now. */
+  readonly size: number;
 }
 
 export interface AuthenticationOptions {
@@ -35,6 +38,7 @@ export interface AuthenticationOptions {
   /** Looks up the key of an unexpired session. */
   readonly findSession: (digest: string) => Promise<AccessRecord | undefined>;
   readonly clock: Clock;
+  readonly observer?: CacheObserver;
 }
 
 /**
@@ -66,7 +70,8 @@ function mayChangeUnannounced(record: AccessRecord | undefined): boolean {
   return record === undefined || record.isPending === true;
 }
 
-export function createAuthentication({ findAccess, findSession, clock }: AuthenticationOptions): Authentication {
+export function createAuthentication(options: AuthenticationOptions): Authentication {
+  const { findAccess, findSession, clock, observer = unobservedCache } = options;
   const cache = new Map<string, CacheEntry>();
   const admitted = new Map<string, Admission>();
 
@@ -90,7 +95,11 @@ export function createAuthentication({ findAccess, findSession, clock }: Authent
   // Requests that come together share a look-up.
   async function lookUp(digest: string, find: typeof findAccess): Promise<AccessRecord | undefined> {
     const cached = cache.get(digest);
-    if (cached === undefined || clock.now() - cached.askedAt >= FRESH_MS) return ask(digest, find).record;
+    if (cached === undefined || clock.now() - cached.askedAt >= FRESH_MS) {
+      observer.missed();
+      return ask(digest, find).record;
+    }
+    observer.hit();
     const record = await cached.record;
     if (!mayChangeUnannounced(record)) return record;
     // It was asked for before this request came. Whatever is asked for by now was not.
@@ -122,6 +131,9 @@ export function createAuthentication({ findAccess, findSession, clock }: Authent
           cache.delete(digest);
         },
       };
+    },
+    get size() {
+      return cache.size;
     },
     countAdmitted(key) {
       const admission = admitted.size === 0 ? undefined : admitted.get(digestOfKey(key));

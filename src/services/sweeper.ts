@@ -2,6 +2,7 @@ import { sweepExpiredApplications } from '../data/applications.ts';
 import { destroyDueDataKeys } from '../data/data-keys.ts';
 import type { Database } from '../data/database.ts';
 import { sweepExpiredAnswers, sweepOrphanedAnswers } from '../data/idempotent-answer-removal.ts';
+import { sweepInvocations } from '../data/invocation-claims.ts';
 import { sweepHeads } from '../data/log-heads.ts';
 import { raiseLogHorizon, sweepRemovedTenants } from '../data/log-horizon.ts';
 import { sweepLinks } from '../data/log-links.ts';
@@ -9,6 +10,7 @@ import { clearUnpartitionedLogs, dropLogPartitions, makeLogPartitions } from '..
 import { dropEmptyTokenCounts, foldTokenCounts } from '../data/token-counts.ts';
 import { sweepExpiredSessions } from '../data/sessions.ts';
 import { clearExpiredCvcs, sweepExpiredTokens, sweepOrphanedTokens } from '../data/token-expiry.ts';
+import { sweepWebhookSecrets } from '../data/webhook-secrets.ts';
 import type { DataKeys } from '../keys/data-keys.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
@@ -35,14 +37,16 @@ export interface SweeperOptions {
 /** Rows that one statement removes. */
 const BATCH = 1_000;
 const INTERVAL_MS = 30_000;
+/** In seconds: the removal of a large tenant takes minutes. */
+const DURATION_BUCKETS = [0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900];
 /** Partitions made ahead: enough to outlast a long outage of every sweeper. */
 const LOG_HOURS_AHEAD = 48;
 
 /**
- * Removes what has expired: tokens, card verification codes and the data keys that sealed them, kept answers, sessions,
- * applications, and logs past every retention with what they are chained by; and what was left behind, tokens by a
- * deleted tenant and answers by an application that is gone. Sums up the counts of tokens. Readers are already kept
- * from all of it; several replicas may sweep at once.
+ * Removes what has expired: tokens, card verification codes and the data keys that sealed them, kept answers, results
+ * of asynchronous invocations and what signed them, sessions, applications, and logs past every retention with what
+ * they are chained by; and what was left behind, tokens by a deleted tenant and answers by an application that is gone.
+ * Sums up the counts of tokens. Readers are already kept from all of it; several replicas may sweep at once.
  */
 export function createSweeper({
   database,
@@ -54,6 +58,15 @@ export function createSweeper({
 }: SweeperOptions): Sweeper {
   const swept = metrics.counter({ name: 'swept_total', help: 'Expired rows removed, by kind.', labels: ['kind'] });
   const failures = metrics.counter({ name: 'sweep_failures_total', help: 'Sweeps that failed in part.' });
+  const lastSuccess = metrics.gauge({
+    name: 'sweep_last_success_timestamp_seconds',
+    help: 'When this process last swept with no part failing, in seconds since the Unix epoch.',
+  });
+  const duration = metrics.histogram({
+    name: 'sweep_duration_seconds',
+    help: 'Time that a sweep took, whether or not a part of it failed.',
+    buckets: DURATION_BUCKETS,
+  });
   const stopping = new AbortController();
   const inBatches = (remove: RemoveRows): Promise<number> =>
     removeInBatches(remove, database, { size: BATCH, signal: stopping.signal });
@@ -78,6 +91,8 @@ export function createSweeper({
     ['token', () => inBatches(sweepExpiredTokens)],
     ['orphaned_token', () => inBatches(sweepOrphanedTokens)],
     ['idempotent_answer', () => inBatches(sweepExpiredAnswers)],
+    ['invocation', () => inBatches(sweepInvocations)],
+    ['webhook_secret', () => inBatches(sweepWebhookSecrets)],
     ['session', () => inBatches(sweepExpiredSessions)],
     ['application', () => sweepExpiredApplications(database)],
     ['orphaned_answer', () => inBatches(sweepOrphanedAnswers)],
@@ -93,6 +108,7 @@ export function createSweeper({
   let running: Promise<void> = Promise.resolve();
 
   async function sweep(): Promise<void> {
+    const beganAt = performance.now();
     const errors: unknown[] = [];
     await makeLogPartitions(database, LOG_HOURS_AHEAD).catch((error: unknown) => errors.push(error));
     for (const [kind, run] of tasks) {
@@ -103,10 +119,12 @@ export function createSweeper({
         errors.push(error);
       }
     }
+    duration.observe((performance.now() - beganAt) / 1_000);
     if (errors.length > 0) {
       failures.inc();
       throw new AggregateError(errors, 'A sweep failed in part');
     }
+    lastSuccess.setToCurrentTime();
   }
 
   function loop(): void {

@@ -1,11 +1,14 @@
 import { CONDITION_ATTRIBUTES, CONDITION_OPERATORS, TRANSFORMS } from '../../domain/access.ts';
 import { APPLICATION_TYPES } from '../../domain/applications.ts';
+import { SCALING_ENGINES } from '../../domain/declarations.ts';
 import {
   CUSTOM_COUNTERS,
   LIMITED_RESOURCES,
   RATE_LIMIT_ACTIONS,
   RATE_LIMIT_PLANS,
 } from '../../domain/rate-limit-quotas.ts';
+import { REACTOR_LIMITS } from '../../domain/reactors.ts';
+import { EGRESS_LIMITS } from '../../domain/egress.ts';
 import { TENANT_TYPES } from '../../domain/tenants.ts';
 import type { Schema } from '../route.ts';
 import { textMap, uuid } from '../schemas/common.ts';
@@ -90,26 +93,40 @@ export const applicationDeclaration = object(
   ['expiresAt'],
 );
 
-const scaling = object({
-  minReplicas: { type: 'integer', minimum: 0 },
-  maxReplicas: count,
-  concurrency: count,
-  idleSeconds: seconds,
-});
+const scaling = object(
+  {
+    engine: { type: 'string', enum: SCALING_ENGINES },
+    minReplicas: { type: 'integer', minimum: 0 },
+    maxReplicas: count,
+    concurrency: count,
+    idleSeconds: seconds,
+  },
+  ['engine'],
+);
 
 export const reactorDeclaration = object(
   {
-    name: { type: 'string', minLength: 1, maxLength: 200 },
-    code: { type: 'string', minLength: 1, maxLength: 50_000 },
-    configuration: textMap('Configuration.', { maxProperties: 25 }),
+    name: { type: 'string', minLength: 1, maxLength: REACTOR_LIMITS.nameLength },
+    code: { type: 'string', minLength: 1, maxLength: REACTOR_LIMITS.codeLength },
+    configuration: textMap('Configuration.', {
+      maxProperties: REACTOR_LIMITS.configurationEntries,
+      additionalProperties: { type: 'string', maxLength: REACTOR_LIMITS.configurationValueLength },
+    }),
     applicationId: uuid,
-    timeoutSeconds: count,
+    timeoutSeconds: { type: 'integer', minimum: 1, maximum: REACTOR_LIMITS.timeoutSeconds },
     scaling,
     memoryBytes: count,
+    egress: object({
+      allow: {
+        type: 'array',
+        maxItems: EGRESS_LIMITS.entries,
+        items: { type: 'string', maxLength: EGRESS_LIMITS.entryLength },
+      },
+    }),
   },
-  ['applicationId'],
+  ['applicationId', 'egress'],
 );
 
-export const instance = object({ address: text, credential: text, revision: text });
+export const instance = object({ address: text, credential: text, revision: text, serverName: text }, ['serverName']);
 
 export const instances = object({ instances: { type: 'array', items: instance } });

@@ -20,8 +20,8 @@ export function readPrefixedHeader(
 }
 
 /**
- * Settles under which prefix this request's own headers travel, and gives it its trace id: the caller's, or a new one
- * where none or a malformed one was sent.
+ * Settles under which prefix this request's own headers travel, and gives it its trace id: the caller's, or
+ * where none or a malformed one was sent, that of the trace that it is part of, or a new one.
  */
 export function prefixedHeaders(prefixes: readonly string[]): Middleware {
   return async (ctx, next) => {
@@ -29,7 +29,7 @@ export function prefixedHeaders(prefixes: readonly string[]): Middleware {
     const trace = readPrefixedHeader(api, prefixes, 'TRACE-ID');
     const key = readPrefixedHeader(api, prefixes, 'API-KEY');
     api.state.headerPrefix = key?.prefix ?? trace?.prefix ?? prefixes[0]!;
-    api.state.traceId = trace && TRACE_ID.test(trace.value) ? trace.value : randomUUID();
+    api.state.traceId = trace && TRACE_ID.test(trace.value) ? trace.value : (api.state.spanTraceId ?? randomUUID());
     ctx.set(`${api.state.headerPrefix}-TRACE-ID`, api.state.traceId);
     await next();
   };

@@ -7,7 +7,7 @@ import type { ContentType } from '../route.ts';
 import type { ApiContext } from '../state.ts';
 import { invalidRequest } from '../validation/validator.ts';
 
-/** Largest JSON body, in bytes (choices, section 2). */
+/** Largest JSON body where a route names no other, in bytes (choices, section 2). */
 export const BODY_LIMIT_BYTES = 1024 * 1024;
 
 function requireContentType(ctx: ApiContext, contentType: ContentType): void {
@@ -21,13 +21,13 @@ function requireContentType(ctx: ApiContext, contentType: ContentType): void {
   );
 }
 
-async function readBytes(request: IncomingMessage, length: number | undefined): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, length: number | undefined, limit: number): Promise<Buffer> {
   try {
-    return await getRawBody(request, { limit: BODY_LIMIT_BYTES, length });
+    return await getRawBody(request, { limit, length });
   } catch (error) {
     const type = (error as { type?: string }).type;
     if (type === 'entity.too.large') {
-      throw new DomainError('too-large', `The body must not be larger than ${BODY_LIMIT_BYTES} bytes.`);
+      throw new DomainError('too-large', `The body must not be larger than ${limit} bytes.`);
     }
     throw invalidRequest('The body ended before its announced length.');
   }
@@ -50,6 +50,12 @@ function parse(bytes: Buffer): Json {
   }
 }
 
+/** How a route's body differs from others. */
+export interface BodyTerms {
+  readonly named?: NamedMembers;
+  readonly limitBytes?: number | undefined;
+}
+
 /**
  * Reads the JSON body of a request, refusing wrong types and oversize, and records what no body may hold, under paths
  * of members that the API names.
@@ -58,10 +64,10 @@ export async function readJsonBody(
   ctx: ApiContext,
   contentType: ContentType,
   violations: ViolationCollector,
-  named: NamedMembers = everyName,
+  { named = everyName, limitBytes = BODY_LIMIT_BYTES }: BodyTerms = {},
 ): Promise<Json> {
   requireContentType(ctx, contentType);
-  const body = parse(await readBytes(ctx.req, ctx.request.length));
+  const body = parse(await readBytes(ctx.req, ctx.request.length, limitBytes));
   guardJson(body, violations, named);
   return body;
 }

@@ -12,6 +12,7 @@ import {
   type RateCounter,
 } from '../../domain/rate-limits.ts';
 import type { RateLimiter } from '../../services/rate-limiter.ts';
+import { PROBES } from '../probes.ts';
 import type { ApiContext } from '../state.ts';
 import { type ClientAddressOptions, createClientAddresses } from './client-addresses.ts';
 import { readPrefixedHeader } from './headers.ts';
@@ -35,9 +36,6 @@ export interface RateLimits {
   /** Once the key has shown the caller. Throws 'rate-limited'. */
   byCaller(ctx: ApiContext, caller: Caller, key: string): Promise<void>;
 }
-
-/** Probes come often and from one address, and must find out how the process is. */
-const EXEMPT_PATHS = new Set(['/healthz', '/readyz']);
 
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
 
@@ -93,7 +91,8 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
 
   return {
     async onArrival(ctx, next) {
-      if (!EXEMPT_PATHS.has(ctx.path)) await admitOnArrival(ctx);
+      // They come often and from one address, and must find out how the process is.
+      if (!PROBES.has(ctx.path)) await admitOnArrival(ctx);
       await next();
     },
     async byCaller(ctx, caller, key) {

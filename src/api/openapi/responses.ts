@@ -1,5 +1,6 @@
+import { BODY_LIMIT_BYTES } from '../middleware/json-body.ts';
 import { isIdempotent } from '../middleware/idempotency-key.ts';
-import { type Problem, problemTitle } from '../problem.ts';
+import { type Problem, PROBLEM_TYPE, problemTitle } from '../problem.ts';
 import type { ResponseDefinition, Route, Schema } from '../route.ts';
 import { closeObjects } from '../validation/validator.ts';
 import type { Components } from './components.ts';
@@ -11,7 +12,7 @@ const DESCRIPTIONS = {
   403: 'The application does not have the permission, or no access rule matches.',
   404: 'There is no such resource in this tenant.',
   409: 'A request with the same idempotency key is under way, or the key belongs to another operation.',
-  413: 'The body is larger than 1 MB.',
+  413: 'The body is too large.',
   415: 'The body has another Content-Type.',
   429: 'Too many requests: more than a rate limit, or one invocation of a reactor, allows.',
   431: 'The request line and the headers are larger than 16 KiB together.',
@@ -46,7 +47,7 @@ function exampleProblem(status: number, detail: string): Problem {
 /** The content of an answer with an error status. */
 export function problemContent(status: number, detail: string): object {
   const schema = { $ref: '#/components/schemas/Problem' };
-  return { content: { 'application/problem+json': { schema, example: exampleProblem(status, detail) } } };
+  return { content: { [PROBLEM_TYPE]: { schema, example: exampleProblem(status, detail) } } };
 }
 
 /** The content of an answer with this schema, and the first of the schema's own examples. */
@@ -56,11 +57,16 @@ export function jsonContent(schema: Schema, components: Components): object {
   return { content: { 'application/json': { schema: described, ...(example === undefined ? {} : { example }) } } };
 }
 
+function describe(status: StackStatus, { body }: Route): string {
+  if (status !== 413) return DESCRIPTIONS[status];
+  return `The body is larger than ${(body?.limitBytes ?? BODY_LIMIT_BYTES) / 2 ** 20} MB.`;
+}
+
 // What an operation declares for a status does not unsay what the stack in front of it answers with the same one.
 function answersOf(route: Route): [status: string, definition: ResponseDefinition][] {
   const own = Object.entries(route.responses);
   const declared = new Set(own.map(([status]) => Number(status)));
-  const general = stackStatuses(route).map((status) => [status, DESCRIPTIONS[status]] as const);
+  const general = stackStatuses(route).map((status) => [status, describe(status, route)] as const);
   const merged = own.map(([status, definition]): [string, ResponseDefinition] => {
     const also = general.find(([one]) => one === Number(status))?.[1];
     return [status, { ...definition, description: definition.description + (also ? ` Or: ${also}` : '') }];

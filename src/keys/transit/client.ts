@@ -8,8 +8,8 @@ export interface VaultClientOptions {
   /** Origin, `http:` or `https:`. */
   readonly address: string;
   readonly namespace: string | undefined;
-  /** PEM. The system's authorities are trusted where it is undefined. */
-  readonly ca: string | undefined;
+  /** PEM, asked for each request: authorities are renewed. The system's are trusted where it is undefined. */
+  readonly ca: (() => Promise<string>) | undefined;
   /** For one whole exchange, in ms. */
   readonly timeoutMs: number;
 }
@@ -45,21 +45,35 @@ interface WireAnswer {
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Shorter than Vault keeps idle connections, five minutes, so that none is closed as a request goes out on it. */
-const IDLE_CONNECTION_MS = 60_000;
+const KEPT = { keepAlive: true, timeout: 60_000 };
 
 export function createVaultClient({ address, namespace, ca, timeoutMs }: VaultClientOptions): VaultClient {
-  const kept = { keepAlive: true, timeout: IDLE_CONNECTION_MS };
-  const agent = address.startsWith('https:')
-    ? new HttpsAgent({ ...kept, minVersion: 'TLSv1.2', ...(ca === undefined ? {} : { ca }) })
-    : new HttpAgent(kept);
+  const isSecure = address.startsWith('https:');
+  let agent: HttpAgent | undefined;
+  let trusted: string | undefined;
+
+  async function agentNow(): Promise<HttpAgent> {
+    const authorities = isSecure ? await ca?.() : undefined;
+    if (agent === undefined || authorities !== trusted) {
+      // The one before ends with its connections, once they are idle.
+      agent = isSecure
+        ? new HttpsAgent({ ...KEPT, minVersion: 'TLSv1.2', ...(authorities === undefined ? {} : { ca: authorities }) })
+        : new HttpAgent(KEPT);
+      trusted = authorities;
+    }
+    return agent;
+  }
 
   async function send({ method, uri, headers, json }: WireRequest): Promise<WireAnswer> {
+    const through = await agentNow().catch(() => {
+      throw new VaultAway('the file of its authorities cannot be read');
+    });
     const answer = await exchange({
       method,
       url: uri,
       headers: { ...headers, 'content-type': 'application/json', 'x-vault-request': 'true' },
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...{ timeoutMs, maxBytes: MAX_ANSWER_BYTES, agent },
+      ...{ timeoutMs, maxBytes: MAX_ANSWER_BYTES, agent: through },
     }).catch((error: unknown) => {
       throw new VaultAway(reasonOf(error, timeoutMs));
     });
@@ -91,7 +105,7 @@ export function createVaultClient({ address, namespace, ca, timeoutMs }: VaultCl
       const headers = token === undefined ? {} : { 'X-Vault-Token': token };
       return answered(vault.write(path, body, { headers }));
     },
-    close: () => agent.destroy(),
+    close: () => agent?.destroy(),
   };
 }
 

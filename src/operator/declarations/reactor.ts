@@ -11,12 +11,13 @@ export interface ReactorParts {
 
 /** What the API is asked to hold for a Reactor. */
 export function buildReactorDeclaration({ metadata, spec }: ReactorResource, parts: ReactorParts): ReactorDeclaration {
-  const { minReplicas, maxReplicas, concurrency, idleSeconds } = spec.scaling;
+  const { engine, ...scaling } = spec.scaling;
   return {
     name: spec.displayName ?? metadata.name,
     ...parts,
     timeoutSeconds: spec.timeoutSeconds,
-    scaling: { minReplicas, maxReplicas, concurrency, idleSeconds },
+    scaling: engine === 'Builtin' ? scaling : { ...scaling, engine },
     memoryBytes: parseMemoryBytes(spec.resources.limits.memory),
+    ...(spec.egress === undefined ? {} : { egress: spec.egress }),
   };
 }

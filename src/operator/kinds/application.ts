@@ -22,14 +22,23 @@ export interface ApplicationKeySpec {
   fromSecret?: { name: string; key: string };
 }
 
+/** Which AccessRule, in which version of it, the API holds for an application. */
+export interface AccessRuleInForce {
+  name: string;
+  /** Left out by earlier versions of the operator. */
+  uid?: string | undefined;
+  generation: number;
+}
+
 export interface ApplicationStatus extends ResourceStatus {
   id?: string;
   tenantId?: string;
   /** The Secret that the operator wrote. */
   secretName?: string;
+  /** The same Secret, where the Service Binding specification has programs look for it. */
+  binding?: { name: string };
   deletionPolicy?: DeletionPolicy;
-  /** The AccessRules in force. */
-  accessRules?: { name: string; generation: number }[];
+  accessRules?: AccessRuleInForce[];
 }
 
 export type ApplicationResource = CustomResource<'Application', ApplicationSpec, ApplicationStatus>;

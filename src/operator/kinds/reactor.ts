@@ -1,4 +1,5 @@
-import type { ReactorScaling } from '../../domain/declarations.ts';
+import type { ReactorScaling, ScalingEngine } from '../../domain/declarations.ts';
+import type { EgressPolicy } from '../../domain/egress.ts';
 import type { CustomResource, ResourceStatus } from '../sources/types.ts';
 import type { DeletionPolicy } from './tenant.ts';
 
@@ -11,8 +12,9 @@ export interface ReactorSpec {
   configurationFrom: { secret: { name: string } }[];
   applicationRef?: { name: string };
   timeoutSeconds: number;
-  scaling: ReactorScaling & { engine: 'Builtin' };
+  scaling: ReactorScaling & { engine: ScalingEngine };
   resources: { limits: { memory: string } };
+  egress?: EgressPolicy;
   deletionPolicy: DeletionPolicy;
 }
 
@@ -21,6 +23,9 @@ export interface ReactorStatus extends ResourceStatus {
   tenantId?: string;
   /** Instances that answer. */
   replicas?: number;
+  /** Instances that are asked for. */
+  desiredReplicas?: number;
+  engine?: ScalingEngine;
   deletionPolicy?: DeletionPolicy;
 }
 

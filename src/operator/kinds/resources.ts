@@ -1,3 +1,4 @@
+import type { DeclaredKind } from '../../domain/declarations.ts';
 import type { ObjectRef, ResourceKind } from '../sources/types.ts';
 import type { AccessRuleResource } from './access-rule.ts';
 import type { ApplicationResource } from './application.ts';
@@ -31,6 +32,16 @@ export function isReady({ metadata, status }: AnyResource): boolean {
 
 /** Elder resources first: where two conflict, the elder one stays in force. */
 export function bySeniority(a: AnyResource, b: AnyResource): number {
-  const ageOf = ({ metadata }: AnyResource) => `${metadata.creationTimestamp} ${metadata.name}`;
+  const ageOf = ({ metadata }: AnyResource) =>
+    [metadata.creationTimestamp, metadata.name, metadata.namespace].join(' ');
   return ageOf(a) < ageOf(b) ? -1 : 1;
+}
+
+/**
+ * Whether what a resource declared outlives it. Either word is enough: status lags behind an edit, which may be the last
+ * one before the deletion, and a source may have forgotten the spec by then.
+ */
+export function isRetained({ spec, status }: ResourceOf[DeclaredKind]): boolean {
+  const told = (spec as Partial<typeof spec> | undefined)?.deletionPolicy ?? 'Delete';
+  return told !== 'Delete' || status?.deletionPolicy !== 'Delete';
 }

@@ -2,8 +2,9 @@ import { DEFAULT_TENANT, tenantIdOf } from '../../domain/declarations.ts';
 import { ready, stalled } from '../conditions.ts';
 import { buildTenantDeclaration, UNDECLARED_DEFAULT_TENANT } from '../declarations/tenant.ts';
 import type { DriftWatch } from '../drift-watch.ts';
+import { findIdConflict, heldPlace } from '../id-holders.ts';
 import { ID_NOT_VALID, tenantIdFor } from '../identity.ts';
-import { refOf } from '../kinds/resources.ts';
+import { isRetained, refOf } from '../kinds/resources.ts';
 import type { TenantResource } from '../kinds/tenant.ts';
 import type { StatusWriter } from '../status-writer.ts';
 import type { ReconcileContext, Reconciler, Reconciliation } from './types.ts';
@@ -33,6 +34,9 @@ export class TenantReconciler implements Reconciler<'Tenant'> {
     const id = tenantIdFor(tenant.metadata);
     if (id === undefined) return { outcome: stalled('IdNotValid', ID_NOT_VALID) };
 
+    const conflict = findIdConflict(this.#context, tenant, { tenantId: id, id });
+    if (conflict !== undefined) return { outcome: conflict };
+
     const rival = tenants.findRival(tenant);
     if (rival !== undefined) {
       const message = `Namespace ${rival.namespace} belongs to Tenant ${rival.name}`;
@@ -47,10 +51,12 @@ export class TenantReconciler implements Reconciler<'Tenant'> {
     return { outcome: ready('The API holds this tenant') };
   }
 
-  async finalize({ metadata, status }: TenantResource): Promise<void> {
-    if (metadata.name === DEFAULT_TENANT || status?.id === undefined) return;
-    if (status.deletionPolicy === 'Delete') await this.#context.api.deleteTenant(status.id);
-    this.#context.tenants.forget(status.id);
+  async finalize(tenant: TenantResource): Promise<void> {
+    if (tenant.metadata.name === DEFAULT_TENANT) return;
+    const place = heldPlace(this.#context, tenant);
+    if (place === undefined) return;
+    if (!isRetained(tenant)) await this.#context.api.deleteTenant(place.id);
+    this.#context.tenants.forget(place.id);
   }
 
   /** Declares the tenant that namespaces belong to where nothing else is said. */

@@ -3,10 +3,10 @@ import type { Timers } from '../timers.ts';
 import type { Outcome } from '../conditions.ts';
 import type { InternalClient } from '../internal-client.ts';
 import type { ResourceOf } from '../kinds/resources.ts';
-import type { RuntimeState } from '../runtimes/types.ts';
 import type { ResourceKind, ResourceSource } from '../sources/types.ts';
 import type { ResourceStore } from '../store.ts';
 import type { TenantDirectory } from '../tenant-directory.ts';
+import type { WorkloadState } from './workload.ts';
 
 /** What reconcilers work with. */
 export interface ReconcileContext {
@@ -18,8 +18,12 @@ export interface ReconcileContext {
   logger: Logger;
   /** What applications are told to call. */
   publicBaseUrl: string;
+  /** Why no reactor can run, for a person; undefined where they do. */
+  noRuntime?: string | undefined;
+  /** What keeps code from being checked, for a person; undefined where nothing does, or it is not known. */
+  checkerFailure(): string | undefined;
   /** What runs of a reactor; undefined before its first instance was asked for. */
-  runtimeStateOf(tenantId: string, reactorId: string): RuntimeState | undefined;
+  runtimeStateOf(tenantId: string, reactorId: string): WorkloadState | undefined;
 }
 
 /** Fields of a kind's status beside its conditions. */

@@ -1,6 +1,8 @@
 import type { ReactorInstance, ReactorWorkload } from '../../domain/declarations.ts';
+import { REACTOR_LIMITS } from '../../domain/reactors.ts';
+import { describeStops, StopWindow } from '../../domain/stop-window.ts';
+import type { ReactorLog, StopReason } from '../../domain/reactor-supervision.ts';
 import type { RuntimeState } from './types.ts';
-import { StopWindow } from './stop-window.ts';
 import { StartError, SupervisorProcess } from './supervisor-process.ts';
 import type { SupervisorCommand } from './supervisor-process.ts';
 
@@ -9,6 +11,8 @@ export interface FleetOptions {
   /** How long instances of the revision before stay, for requests that were made for it, in ms. */
   overlapMs: number;
   changed: (state: RuntimeState) => void;
+  /** The code of an instance has printed a line. */
+  onLog?: (line: ReactorLog) => void;
 }
 
 interface Member {
@@ -53,15 +57,20 @@ export class ProcessFleet {
 
   state(): RuntimeState {
     const { tenantId, reactorId, revision } = this.#workload;
-    const failure = this.#startFailure ?? this.#stops.failure(Date.now());
     return {
       tenantId,
       reactorId,
       revision,
       ready: this.#members.flatMap(({ instance }) => instance ?? []),
       desired: this.#replicas,
-      ...(failure === undefined ? {} : { failure }),
+      ...this.#failure(),
     };
+  }
+
+  #failure(): Pick<RuntimeState, 'failure' | 'failureReason'> {
+    if (this.#startFailure !== undefined) return { failure: this.#startFailure };
+    const stopped = this.#stops.reason(Date.now());
+    return stopped === undefined ? {} : { failure: describeStops(stopped), failureReason: 'Degraded' };
   }
 
   /** Lets what runs come to its end. Settles when all processes are gone. */
@@ -102,11 +111,13 @@ export class ProcessFleet {
   #start(): void {
     const { revision } = this.#workload;
     const started = Date.now();
-    const process = new SupervisorProcess(this.#options.command, this.#workload, (reason) => {
+    const { command, onLog } = this.#options;
+    const onStopped = (reason: StopReason): void => {
       this.#stops.add(reason, Date.now());
       this.#notifyWhenWindowPasses();
       if (!this.#ended) this.#options.changed(this.state());
-    });
+    };
+    const process = new SupervisorProcess(command, this.#workload, { onStopped, ...(onLog ? { onLog } : {}) });
     const member: Member = { process, revision, instance: undefined };
     this.#members.push(member);
     process.ready.then(
@@ -154,10 +165,9 @@ export class ProcessFleet {
     this.#members = this.#members.filter((other) => other !== member);
     this.#leaving.add(member);
     member.process.drain();
-    const timer = setTimeout(
-      () => void member.process.kill(KILL_GRACE_MS),
-      this.#workload.timeoutSeconds * 1000 + DRAIN_GRACE_MS,
-    );
+    // What nobody waits for may run for longer than the workload says.
+    const drainSeconds = Math.max(this.#workload.timeoutSeconds, REACTOR_LIMITS.asynchronousTimeoutSeconds);
+    const timer = setTimeout(() => void member.process.kill(KILL_GRACE_MS), drainSeconds * 1000 + DRAIN_GRACE_MS);
     void member.process.exited.then(() => {
       clearTimeout(timer);
       this.#leaving.delete(member);

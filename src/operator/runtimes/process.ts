@@ -1,4 +1,5 @@
 import type { ReactorInstance, ReactorWorkload } from '../../domain/declarations.ts';
+import type { ReactorLog } from '../../domain/reactor-supervision.ts';
 import { ProcessFleet } from './process-fleet.ts';
 import { SupervisorProcess } from './supervisor-process.ts';
 import type { SupervisorCommand } from './supervisor-process.ts';
@@ -9,6 +10,8 @@ export interface ProcessRuntimeOptions {
   command: SupervisorCommand;
   /** How long a replaced revision goes on beside the new one, in ms. Default 1,500: as long as replicas may lag. */
   overlapMs?: number;
+  /** The code of a reactor has printed a line. */
+  onLog?: (line: ReactorLog) => void;
 }
 
 const DEFAULT_OVERLAP_MS = 1_500;
@@ -16,7 +19,7 @@ const KILL_GRACE_MS = 2_000;
 
 /** Runs reactors as child processes of this one. They end with it, even when it is killed. */
 export function createProcessRuntime(options: ProcessRuntimeOptions): ReactorRuntime {
-  const { command, overlapMs = DEFAULT_OVERLAP_MS } = options;
+  const { command, overlapMs = DEFAULT_OVERLAP_MS, onLog } = options;
   const fleets = new Map<string, ProcessFleet>();
   const draining = new Set<ProcessFleet>();
   const listeners: ((state: RuntimeState) => void)[] = [];
@@ -33,10 +36,11 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ReactorRun
   }
 
   return {
-    async apply(workload: ReactorWorkload, replicas: number) {
+    async apply(workload: ReactorWorkload, replicas = workload.scaling.minReplicas) {
       if (stopped) return;
       const key = `${workload.tenantId}/${workload.reactorId}`;
-      const fleet = fleets.get(key) ?? new ProcessFleet(workload, { command, overlapMs, changed });
+      const fleet =
+        fleets.get(key) ?? new ProcessFleet(workload, { command, overlapMs, changed, ...(onLog ? { onLog } : {}) });
       fleets.set(key, fleet);
       fleet.apply(workload, replicas);
     },

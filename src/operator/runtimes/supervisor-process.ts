@@ -3,10 +3,17 @@ import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import type { ReactorInstance, ReactorWorkload } from '../../domain/declarations.ts';
-import type { StopReason, SupervisorLine, SupervisorStart } from '../../domain/reactor-supervision.ts';
+import type { ReactorLog, StopReason, SupervisorLine, SupervisorStart } from '../../domain/reactor-supervision.ts';
+import { SUPERVISOR_ENVIRONMENT } from '../workloads/supervisor-environment.ts';
 
 /** How a supervisor is started: arguments to this Node, for example the path of main.ts and the role's name. */
 export type SupervisorCommand = readonly string[];
+
+/** What a supervisor tells after it is ready. */
+export interface SupervisorEvents {
+  onStopped?: (reason: StopReason) => void;
+  onLog?: (line: ReactorLog) => void;
+}
 
 /** The supervisor ended before it was ready; the message says why, in words for a person. */
 export class StartError extends Error {
@@ -20,16 +27,12 @@ export class SupervisorProcess {
   readonly exited: Promise<void>;
   readonly #process: ChildProcess;
 
-  constructor(
-    command: SupervisorCommand,
-    workload: ReactorWorkload | undefined,
-    onStopped: (reason: StopReason) => void = () => undefined,
-  ) {
+  constructor(command: SupervisorCommand, workload: ReactorWorkload | undefined, events: SupervisorEvents = {}) {
     const credential = randomBytes(32).toString('base64url');
     const start: SupervisorStart = workload ? { mode: 'run', credential, workload } : { mode: 'check', credential };
     this.#process = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...command], {
       // The user's environment may hold secrets of the API; a supervisor needs none of it. /bin/sh is all it looks up.
-      env: { PATH: '/usr/bin:/bin' },
+      env: { PATH: '/usr/bin:/bin', ...SUPERVISOR_ENVIRONMENT },
       stdio: ['pipe', 'pipe', 'inherit'],
       // Out of reach of a Ctrl-C in the terminal, which would end the code in the middle of invocations.
       detached: true,
@@ -47,7 +50,8 @@ export class SupervisorProcess {
       if ('listening' in line) {
         ready.resolve({ address: line.listening, credential, revision: workload?.revision ?? '' });
       } else if ('refused' in line) refusal = line.refused;
-      else if ('stopped' in line) onStopped(line.stopped);
+      else if ('stopped' in line) events.onStopped?.(line.stopped);
+      else if ('log' in line) events.onLog?.(line.log);
     });
     const end = (): void => {
       ready.reject(new StartError(refusal));

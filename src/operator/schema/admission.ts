@@ -17,17 +17,18 @@ export interface Admission {
 /** Compiles schema and rules of a definition. Throws where they are not sound. */
 export function createAdmission(definition: ResourceDefinition): Admission {
   const { schema } = definition;
-  const findShapeViolations = createShapeValidator(schema);
+  const checkShape = createShapeValidator(schema);
   const findBrokenRules = createRuleValidator(schema);
   return {
     admit(document, oldSpec) {
       // Status is the operator's to write: what a document says of it is dropped, as by the status subresource.
       const { status: _status, ...declared } = document;
       const filled = withDefaults(schema, declared) as JsonObject;
-      const misshapen = findShapeViolations(filled);
-      if (misshapen.length > 0) return { violations: misshapen };
-      const broken = findBrokenRules(filled, oldSpec === undefined ? undefined : { ...filled, spec: oldSpec });
-      if (broken.length > 0) return { violations: broken };
+      const { violations, allowsRules } = checkShape(filled);
+      if (allowsRules) {
+        violations.push(...findBrokenRules(filled, oldSpec === undefined ? undefined : { ...filled, spec: oldSpec }));
+      }
+      if (violations.length > 0) return { violations };
       return { spec: isJsonObject(filled['spec']) ? filled['spec'] : {} };
     },
   };

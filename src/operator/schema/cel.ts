@@ -14,16 +14,19 @@ type Verdict = 'holds' | 'broken' | 'failed';
 
 interface CompiledRule {
   message: string;
+  /** Steps from the value that the rule stands at to the field at fault. */
+  fieldPath: string[];
   comparesVersions: boolean;
   evaluate(self: CelInput, oldSelf: CelInput | undefined): Verdict;
 }
 
 const env = celEnv();
 
-function compile({ rule, message }: ValidationRule): CompiledRule {
+function compile({ rule, message, fieldPath = '' }: ValidationRule): CompiledRule {
   const evaluate = plan(env, parse(rule));
   return {
     message,
+    fieldPath: fieldPath.split('.').slice(1),
     comparesVersions: /\boldSelf\b/.test(rule),
     evaluate(self, oldSelf) {
       const result = evaluate(oldSelf === undefined ? { self } : { self, oldSelf });
@@ -40,11 +43,12 @@ export function createRuleValidator(schema: StructuralSchema): RuleValidator {
   return (value, oldValue) => {
     const violations: Violation[] = [];
     visit(schema, value, oldValue, [], (rule, node, oldNode, at, path) => {
-      const { message, comparesVersions, ...check } = compiled.get(rule)!;
+      const { message, fieldPath, comparesVersions, ...check } = compiled.get(rule)!;
       if (comparesVersions && oldNode === undefined) return;
       const verdict = check.evaluate(toCelValue(at, node), oldNode === undefined ? undefined : toCelValue(at, oldNode));
-      // As in the API server, a rule that cannot be evaluated refuses.
-      if (verdict !== 'holds') violations.push({ path, message });
+      if (verdict === 'broken') violations.push({ path: [...path, ...fieldPath], message });
+      // As in the API server, a rule that cannot be evaluated refuses, and no part of the value is known to be at fault.
+      if (verdict === 'failed') violations.push({ path, message });
     });
     return violations;
   };

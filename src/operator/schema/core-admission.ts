@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../domain/json.ts';
-import type { ReferentKind } from '../sources/types.ts';
+import type { CoreKind } from '../sources/types.ts';
 import type { Admission } from './admission.ts';
 import { CORE_SCHEMAS, isEntryName } from './core-kinds.ts';
 import { createShapeValidator } from './shape.ts';
@@ -7,13 +7,14 @@ import type { Violation } from './violation.ts';
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Admits a ConfigMap or Secret; its "spec" is its entries as text. */
-export function createCoreAdmission(kind: ReferentKind): Admission {
-  const findShapeViolations = createShapeValidator(CORE_SCHEMAS[kind]);
+/** Admits a ConfigMap or Secret, whose "spec" is its entries as text, or a Namespace, whose "spec" is empty. */
+export function createCoreAdmission(kind: CoreKind): Admission {
+  const checkShape = createShapeValidator(CORE_SCHEMAS[kind]);
   return {
     admit(document) {
-      const violations = findShapeViolations(document);
+      const { violations } = checkShape(document);
       if (violations.length > 0) return { violations };
+      if (kind === 'Namespace') return { spec: {} };
       const data = (document['data'] ?? {}) as Record<string, string>;
       const stringData = (document['stringData'] ?? {}) as Record<string, string>;
       violations.push(...nameViolations('data', data), ...nameViolations('stringData', stringData));

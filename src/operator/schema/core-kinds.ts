@@ -1,4 +1,4 @@
-import type { ReferentKind } from '../sources/types.ts';
+import type { CoreKind } from '../sources/types.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
 const ENTRY_NAME = /^[-._a-zA-Z0-9]{1,253}$/;
@@ -10,13 +10,14 @@ const envelope = { apiVersion: text, kind: text, metadata: { type: 'object' } } 
   StructuralSchema
 >;
 
-/** The shapes of core/v1 kinds that declared resources may refer to, as far as we read them. */
-export const CORE_SCHEMAS: Record<ReferentKind, StructuralSchema> = {
+/** The shapes of core/v1 kinds that declared resources may refer to or live in, as far as we read them. */
+export const CORE_SCHEMAS: Record<CoreKind, StructuralSchema> = {
   ConfigMap: { type: 'object', properties: { ...envelope, data: entries, immutable: { type: 'boolean' } } },
   Secret: {
     type: 'object',
     properties: { ...envelope, type: text, data: entries, stringData: entries, immutable: { type: 'boolean' } },
   },
+  Namespace: { type: 'object', properties: { ...envelope, spec: { type: 'object' }, status: { type: 'object' } } },
 };
 
 /** Whether Kubernetes takes this as the name of an entry of a ConfigMap or Secret; such a name is safe in a path. */

@@ -4,6 +4,8 @@ import type { Json } from '../../domain/json.ts';
 export interface ValidationRule {
   rule: string;
   message: string;
+  /** The field at fault, from the node that has the rule: `.scaling.minReplicas`. The node itself where it is left out. */
+  fieldPath?: string;
 }
 
 /** The part of Kubernetes' structural schemas that our CRDs use. */

@@ -4,12 +4,13 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { Logger } from '../../platform/logger.ts';
 import { systemTimers } from '../timers.ts';
 import type { Timers } from '../timers.ts';
-import { refKey, renderRef } from '../object-ref.ts';
+import { refKey } from '../object-ref.ts';
 import { createAdmission } from '../schema/admission.ts';
 import { createCoreAdmission } from '../schema/core-admission.ts';
 import { printColumns } from '../schema/columns.ts';
 import { CRDS_DIR, loadDefinitions } from '../schema/definitions.ts';
 import type { PrinterColumn, ResourceDefinition } from '../schema/definitions.ts';
+import { logEvent } from './event-log.ts';
 import { takeInventory } from './folder/inventory.ts';
 import type { AdmissionByKind, Inventory, InventoryEntry } from './folder/inventory.ts';
 import { createManifestFiles } from './folder/manifest-files.ts';
@@ -26,6 +27,7 @@ import type { ResourceRecord, StatusFile } from './folder/status-file.ts';
 import { watchTree } from './folder/tree-watcher.ts';
 import type { TreeWatcher } from './folder/tree-watcher.ts';
 import type {
+  CoreKind,
   ObjectRef,
   OwnedSecret,
   ReferentKind,
@@ -34,6 +36,7 @@ import type {
   ResourceListener,
   ResourceSource,
   ResourceStatus,
+  StoredSecret,
 } from './types.ts';
 
 export interface FolderSourceOptions {
@@ -46,6 +49,9 @@ export interface FolderSourceOptions {
   /** Folder of the CRD files that are enforced; the ones of this package unless told. */
   crdsDir?: string;
 }
+
+// The API server puts it on every Namespace, so that a selector can name one.
+const NAMESPACE_NAME_LABEL = 'kubernetes.io/metadata.name';
 
 // A document that is missing may be on its way: editors, git and copies remove before they write.
 const REMOVAL_GRACE_MS = 400;
@@ -61,6 +67,7 @@ export function createFolderSource(options: FolderSourceOptions): ResourceSource
 }
 
 class FolderSource implements ResourceSource {
+  readonly hasImplicitNamespaces = true;
   readonly #options: FolderSourceOptions;
   readonly #clock: Timers;
   readonly #records: Records;
@@ -133,10 +140,8 @@ class FolderSource implements ResourceSource {
     if (entry !== undefined) this.#apply(entry, true);
   }
 
-  recordEvent(ref: ObjectRef<ResourceKind>, { type, reason, message }: ResourceEvent): void {
-    const fields = { resource: renderRef(ref), reason, detail: message };
-    if (type === 'Warning') this.#options.logger.warn(fields, 'Recorded an event');
-    else this.#options.logger.info(fields, 'Recorded an event');
+  recordEvent(ref: ObjectRef<ResourceKind>, event: ResourceEvent): void {
+    logEvent(this.#options.logger, ref, event);
   }
 
   async readReferent(ref: ObjectRef<ReferentKind>): Promise<Record<string, string> | undefined> {
@@ -145,17 +150,17 @@ class FolderSource implements ResourceSource {
     return ref.kind === 'Secret' ? this.#secrets.readEntries(ref.namespace, ref.name) : undefined;
   }
 
-  async readOwnedSecret(namespace: string, name: string): Promise<OwnedSecret | 'foreign' | undefined> {
+  async readOwnedSecret(namespace: string, name: string): Promise<StoredSecret | 'foreign' | undefined> {
     const isDocument = this.#inventory.entries.has(refKey({ kind: 'Secret', namespace, name }));
     return isDocument ? 'foreign' : this.#secrets.read(namespace, name);
   }
 
-  async writeOwnedSecret(secret: OwnedSecret): Promise<void> {
-    await this.#secrets.write(secret);
+  async writeOwnedSecret(secret: OwnedSecret, before: StoredSecret | undefined): Promise<void> {
+    await this.#secrets.write(secret, before);
     await this.#secretWatch?.noteWritten(secret.namespace, secret.name);
   }
 
-  deleteOwnedSecret(namespace: string, name: string): Promise<void> {
+  deleteOwnedSecret({ namespace, name }: StoredSecret): Promise<void> {
     return this.#secrets.remove(namespace, name);
   }
 
@@ -210,8 +215,8 @@ class FolderSource implements ResourceSource {
 
   #apply(entry: InventoryEntry, tellAnyway: boolean): void {
     const { ref, spec } = entry;
-    if (isReferent(ref)) {
-      this.#listener?.referentChanged(ref);
+    if (isCore(ref)) {
+      this.#tellOfCore(ref, entry);
     } else if (spec !== undefined && this.#records.get(ref)?.deletionTimestamp === undefined) {
       const hasChanged = this.#records.note({ ...entry, spec });
       if (hasChanged || tellAnyway) this.#tell(this.#records.get(ref)!);
@@ -219,8 +224,8 @@ class FolderSource implements ResourceSource {
   }
 
   #remove({ ref }: InventoryEntry): void {
-    if (isReferent(ref)) {
-      this.#listener?.referentChanged(ref);
+    if (isCore(ref)) {
+      this.#tellOfCore(ref, undefined);
       return;
     }
     const record = this.#records.get(ref);
@@ -229,12 +234,20 @@ class FolderSource implements ResourceSource {
     else this.#tell(record);
   }
 
+  #tellOfCore(ref: ObjectRef<CoreKind>, entry: InventoryEntry | undefined): void {
+    if (isReferent(ref)) this.#listener?.referentChanged(ref);
+    else this.#listener?.namespaceChanged(ref.name, entry && { ...entry.labels, [NAMESPACE_NAME_LABEL]: ref.name });
+  }
+
   #tell(record: ResourceRecord): void {
     this.#listener?.applied(toResource(record, this.#specOf(record)));
   }
 
   #specOf(record: ResourceRecord): JsonObject {
-    return this.#inventory.entries.get(refKey(record.ref))?.spec ?? record.spec ?? {};
+    return (
+      this.#inventory.entries.get(refKey(record.ref))?.spec ??
+      record.spec ?? { deletionPolicy: record.deletionPolicy ?? null }
+    );
   }
 
   #renderStatus(): ReturnType<Parameters<typeof createStatusFile>[1]> {
@@ -250,7 +263,11 @@ class FolderSource implements ResourceSource {
   }
 }
 
-function isReferent(ref: ObjectRef<ResourceKind | ReferentKind>): ref is ObjectRef<ReferentKind> {
+function isCore(ref: ObjectRef<ResourceKind | CoreKind>): ref is ObjectRef<CoreKind> {
+  return ref.kind === 'Namespace' || isReferent(ref);
+}
+
+function isReferent(ref: ObjectRef<ResourceKind | CoreKind>): ref is ObjectRef<ReferentKind> {
   return ref.kind === 'ConfigMap' || ref.kind === 'Secret';
 }
 
@@ -265,8 +282,9 @@ function rememberedEntries(records: readonly ResourceRecord[]): Map<string, Inve
 function createAdmissions(definitions: readonly ResourceDefinition[]): AdmissionByKind {
   const declared = definitions.map((definition) => [definition.kind, createAdmission(definition)]);
   return {
-    ...(Object.fromEntries(declared) as Omit<AdmissionByKind, ReferentKind>),
+    ...(Object.fromEntries(declared) as Omit<AdmissionByKind, CoreKind>),
     ConfigMap: createCoreAdmission('ConfigMap'),
     Secret: createCoreAdmission('Secret'),
+    Namespace: createCoreAdmission('Namespace'),
   };
 }

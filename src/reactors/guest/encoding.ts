@@ -127,7 +127,8 @@ export function createEncoding() {
     return latin1(fromBase64(text));
   }
 
-  return { latin1, utf8, fromUtf8, base64, fromBase64, bytesOf, globals: { TextEncoder, TextDecoder, atob, btoa } };
+  const globals = { TextEncoder, TextDecoder, atob, btoa };
+  return { latin1, utf8, fromUtf8, base64, fromBase64, bytesOf, globals };
 }
 
 export type GuestEncoding = ReturnType<typeof createEncoding>;

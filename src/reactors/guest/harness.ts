@@ -7,7 +7,8 @@ export interface HarnessParts {
   require: (name: string) => unknown;
   /** The module whose absence this error reports, if it is such an error. */
   missingModule: (error: unknown) => string | undefined;
-  svc: { client: unknown; answer: (call: string, payload: string) => void };
+  svc: unknown;
+  answer: (call: string, payload: string) => void;
   fireTimer: (id: string) => void;
 }
 
@@ -15,7 +16,7 @@ export interface HarnessParts {
  * Runs the code and reports how it ended. It takes what it needs of the language before the code can change it, so
  * that code which overwrites built-ins harms its own result only; the host believes none of it either way.
  */
-export function createHarness({ host, errors, require, missingModule, svc, fireTimer }: HarnessParts): Enter {
+export function createHarness({ host, errors, require, missingModule, svc, answer, fireTimer }: HarnessParts): Enter {
   const { parse, stringify } = JSON;
   const { defineProperty, getPrototypeOf } = Object;
   const { isArray } = Array;
@@ -47,7 +48,7 @@ export function createHarness({ host, errors, require, missingModule, svc, fireT
         }
         proto = getPrototypeOf(proto) as object | null;
       }
-      const match = apply(exec, /reactor\.js:(\d+)/, [(thrown as Error).stack]) as RegExpExecArray | null;
+      const match = apply(exec, /reactor\.js:(\d{1,7})/, [(thrown as Error).stack]) as RegExpExecArray | null;
       line = match?.[1] ?? '';
     } catch {
       // A getter or a proxy of the thrown value threw in turn: there is nothing more to learn from it.
@@ -126,7 +127,7 @@ export function createHarness({ host, errors, require, missingModule, svc, fireT
     try {
       const handler = evaluate(code) as (request: unknown) => unknown;
       const { args, configuration } = parse(request) as { args: unknown; configuration: unknown };
-      result = await apply(handler, undefined, [{ args, configuration, svc: withSvc ? svc.client : null }]);
+      result = await apply(handler, undefined, [{ args, configuration, svc: withSvc ? svc : null }]);
     } catch (thrown) {
       reportThrown(thrown);
       return;
@@ -138,6 +139,6 @@ export function createHarness({ host, errors, require, missingModule, svc, fireT
     if (event === 'load') load(code!);
     else if (event === 'start') void start(code!, payload, id === 'svc');
     else if (event === 'timer') fireTimer(id);
-    else svc.answer(id, payload);
+    else answer(id, payload);
   };
 }

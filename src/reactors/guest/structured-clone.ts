@@ -1,4 +1,4 @@
-/** `structuredClone` for the kinds of values that reactors have: no transfer, functions and symbols are refused. */
+/** `structuredClone` for the kinds of values that reactors have: functions and symbols are refused. */
 export function createStructuredClone() {
   function refuse(): never {
     throw Object.assign(new Error('The value could not be cloned'), { name: 'DataCloneError', code: 25 });
@@ -51,5 +51,18 @@ export function createStructuredClone() {
     return isObject ? cloneObject(value, seen) : value;
   }
 
-  return (value: unknown) => clone(value, new Map());
+  /** Memory that is handed over is no longer that of who had it. */
+  function transferred(list: unknown): ArrayBuffer[] {
+    const memories = [...(list as Iterable<unknown>)];
+    const isOurs = (one: unknown) => one instanceof ArrayBuffer && !one.detached;
+    if (!memories.every(isOurs) || new Set(memories).size < memories.length) return refuse();
+    return memories as ArrayBuffer[];
+  }
+
+  return (value: unknown, options?: { transfer?: unknown } | null) => {
+    const memories = transferred(options?.transfer ?? []);
+    const copy = clone(value, new Map());
+    for (const memory of memories) memory.transfer();
+    return copy;
+  };
 }

@@ -3,6 +3,8 @@ import type { HostCall } from './types.ts';
 export interface GuestTimers {
   globals: Record<string, unknown>;
   fire: (id: string) => void;
+  later: (callback: unknown, delay?: unknown, ...args: unknown[]) => unknown;
+  clear: (timer: unknown) => void;
 }
 
 /** Timers that the host keeps; their callbacks run as stretches of their own. */
@@ -40,11 +42,22 @@ export function createTimers(host: HostCall): GuestTimers {
     if (callbacks.delete(id)) host('clear-timer', id);
   }
 
+  // How util.promisify makes a promise of them.
+  const PROMISED = Symbol.for('nodejs.util.promisify.custom');
+  const later = (callback: unknown, delay?: unknown, ...args: unknown[]) => schedule(callback, delay, args, false);
+  const soon = (callback: unknown, ...args: unknown[]) => schedule(callback, 0, args, false);
+  Object.defineProperty(later, PROMISED, {
+    value: (delay: unknown, value: unknown) => new Promise((resolve) => later(resolve, delay, value)),
+  });
+  Object.defineProperty(soon, PROMISED, { value: (value: unknown) => new Promise((resolve) => soon(resolve, value)) });
+
   return {
+    later,
+    clear,
     globals: {
-      setTimeout: (callback: unknown, delay?: unknown, ...args: unknown[]) => schedule(callback, delay, args, false),
+      setTimeout: later,
       setInterval: (callback: unknown, delay?: unknown, ...args: unknown[]) => schedule(callback, delay, args, true),
-      setImmediate: (callback: unknown, ...args: unknown[]) => schedule(callback, 0, args, false),
+      setImmediate: soon,
       clearTimeout: clear,
       clearInterval: clear,
       clearImmediate: clear,

@@ -127,6 +127,12 @@ export function createUrl(host: HostCall) {
       };
     }
     declare readonly href: string;
+    declare readonly protocol: string;
+    declare readonly username: string;
+    declare readonly password: string;
+    declare readonly pathname: string;
+    declare readonly search: string;
+    declare readonly hash: string;
     toString(): string {
       return this.href;
     }

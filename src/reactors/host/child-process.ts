@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, realpathSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { confinedShell, confinement } from './confinement.ts';
+import { limitStatements, limitedCommand } from './process-limits.ts';
 
 const SOURCE = fileURLToPath(import.meta.url);
 const EXTENSION = SOURCE.endsWith('.ts') ? '.ts' : '.js';
@@ -11,7 +13,7 @@ const CHILD_FOLDER = fileURLToPath(new URL('./child/', import.meta.url));
 
 /** What Node and V8 take of RLIMIT_DATA before a byte of the guest's is kept, with room to start. */
 const BASE_DATA_MB = 112;
-/** What the supervisor keeps in memory beside its child. */
+/** What the supervisor keeps beside its child, most of the time; at its peak, 113 MB were seen. A pod has room for that. */
 const SUPERVISOR_MB = 64;
 const MIN_DATA_MB = 160;
 
@@ -30,24 +32,39 @@ export function planMemory(instanceBytes: number): MemoryPlan {
 
 /**
  * Starts a process that can do next to nothing: bounded memory, no core file, no JIT and so no WebAssembly, no
- * environment, no files but the libraries that it loads, no child processes, no debugger, pipes for a mouth.
+ * environment, no files but the libraries that it loads, no child processes, no debugger, pipes for a mouth. Where the
+ * system has namespaces for it, no network and no other processes either.
  */
-export function spawnChild({ dataMb }: MemoryPlan): ChildProcessWithoutNullStreams {
-  const limits = `ulimit -d ${dataMb * 1024}; ulimit -c 0; ulimit -n 64; unset PWD; exec "$@"`;
+export function spawnChild(plan: MemoryPlan): ChildProcessWithoutNullStreams {
+  return spawnWalled(plan, [...typeScriptLoader(), `${CHILD_FOLDER}main${EXTENSION}`]);
+}
+
+/** Starts a program of ours behind the walls of the code's process: `program` are arguments to Node. */
+export function spawnWalled(
+  { dataMb }: MemoryPlan,
+  program: readonly string[],
+  readable: readonly string[] = readableByChild(),
+): ChildProcessWithoutNullStreams {
+  const executable = realpathSync(process.execPath);
   const node = [
-    process.execPath,
+    executable,
     '--no-node-snapshot',
     '--jitless',
     '--disable-sigusr1',
     '--disable-proto=delete',
     '--no-warnings',
     '--permission',
+    // The permissions do not bind SQLite, which opens files by itself.
+    '--no-experimental-sqlite',
     '--allow-addons',
-    ...readableByChild().map((path) => `--allow-fs-read=${path}`),
-    ...typeScriptLoader(),
-    `${CHILD_FOLDER}main${EXTENSION}`,
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    ...program,
   ];
-  return spawn('/bin/sh', ['-c', limits, 'sh', ...node], { env: {}, cwd: '/', stdio: 'pipe' });
+  const [file, ...args] =
+    confinement() === 'namespaces'
+      ? ['/bin/sh', ...confinedShell(limitStatements(dataMb), [executable, ...readable], node)]
+      : limitedCommand(dataMb, node);
+  return spawn(file, args, { env: {}, cwd: '/', stdio: 'pipe' });
 }
 
 /** The native addon, the loader that finds it and the file by which that loader tells libc's kind, and our program. */

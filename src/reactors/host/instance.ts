@@ -1,19 +1,41 @@
 import type { ReactorWorkload } from '../../domain/declarations.ts';
-import type { StopReason } from '../../domain/reactor-supervision.ts';
+import type { ReactorLog, StopReason } from '../../domain/reactor-supervision.ts';
+import { REACTOR_LIMITS } from '../../domain/reactors.ts';
 import type { InvokeRequest } from '../protocol.ts';
 import type { InvocationOutcome } from '../types.ts';
 import { verdictMessage } from './verdict.ts';
 import { outcomeOf } from './outcome.ts';
 import { Sandbox } from './sandbox.ts';
+import { createHostCalls } from './host-calls.ts';
+import { createFetchHandler } from './fetch.ts';
+import type { FetchNetwork } from './fetch.ts';
+import { RunLog } from './logs.ts';
 import { createSvcHandler } from './svc.ts';
+import type { Authorities } from './svc.ts';
 
 const MIN_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 5_000;
+/**
+ * Invocations, times `concurrency`, after which it waits until none runs: only then can the process be asked whether it
+ * has memory left, which traffic that overlaps all the time would put off for ever.
+ */
+const REST_AFTER = 50;
+/** Of its wall time, what code has left when a call of `svc` or `fetch` fails because nobody answers: it can say so. */
+const REACT_MS = 250;
+const MAX_REACT_SHARE = 0.25;
+/** Of the arguments of what runs, with the configuration, as JSON text: beyond it, whatever comes goes elsewhere. */
+const MAX_REQUEST_CHARACTERS = 16 * 1024 * 1024;
 
 export interface InstanceOptions {
   workload: ReactorWorkload;
   /** A process of the code has ended in the middle of its work; another one is being started. */
   onStopped: (reason: StopReason) => void;
+  /** The code has printed a line. */
+  onLog?: (line: ReactorLog) => void;
+  /** Whom `svc` believes to be the API; absent on one machine. */
+  authorities?: Authorities | undefined;
+  /** Where names lead in place of the machine's network, for tests. */
+  network?: FetchNetwork;
 }
 
 /**
@@ -27,7 +49,11 @@ export class Instance {
   #sandbox: Sandbox | undefined;
   /** The one that is to take its place. */
   #loading: Sandbox | undefined;
+  #retired: Sandbox | undefined;
   #inFlight = 0;
+  /** Begun since none was running. */
+  #begun = 0;
+  #requestCharacters = 0;
   #stopped = false;
   #failedStarts = 0;
   #idle = Promise.withResolvers<void>();
@@ -56,23 +82,55 @@ export class Instance {
 
   /** Whether another invocation would be taken on. */
   get isFree(): boolean {
-    return (
-      !this.#stopped && this.#sandbox?.alive === true && this.#inFlight < this.#options.workload.scaling.concurrency
-    );
+    const { scaling } = this.#options.workload;
+    const sandbox = this.#sandbox;
+    if (this.#stopped || sandbox?.alive !== true || sandbox.isWorn) return false;
+    if (this.#inFlight > 0 && this.#begun >= REST_AFTER * scaling.concurrency) return false;
+    return this.#inFlight < scaling.concurrency && this.#requestCharacters < MAX_REQUEST_CHARACTERS;
   }
 
   /** To be asked only while `isFree`. */
-  async invoke({ args, svc, traceId, timeoutMs }: InvokeRequest): Promise<InvocationOutcome> {
-    const wallMs = Math.min(timeoutMs, this.#wallMs);
+  async invoke({ args, svc, traceId, timeoutMs, asynchronous }: InvokeRequest): Promise<InvocationOutcome> {
+    const longestMs = asynchronous ? REACTOR_LIMITS.asynchronousTimeoutSeconds * 1000 : this.#wallMs;
+    const wallMs = Math.min(timeoutMs, longestMs);
     const request = JSON.stringify({ args, configuration: this.#options.workload.configuration });
-    if (this.#inFlight === 0) this.#idle = Promise.withResolvers<void>();
+    if (this.#inFlight === 0) {
+      this.#idle = Promise.withResolvers<void>();
+      this.#begun = 0;
+    }
     this.#inFlight += 1;
+    this.#begun += 1;
+    this.#requestCharacters += request.length;
     try {
-      const handler = svc && createSvcHandler(svc, traceId, wallMs);
-      return outcomeOf(await this.#sandbox!.run(request, wallMs, handler));
+      const lastAnswer = performance.now() + wallMs - Math.min(REACT_MS, wallMs * MAX_REACT_SHARE);
+      const leftMs = (): number => Math.max(Math.floor(lastAnswer - performance.now()), 1);
+      const calls = createHostCalls({
+        svc: svc && createSvcHandler(svc, traceId, leftMs, this.#options.authorities),
+        fetch: createFetchHandler({
+          ...{ policy: this.#options.workload.egress, leftMs },
+          ...(this.#options.network ? { network: this.#options.network } : {}),
+        }),
+      });
+      const { tenantId, reactorId, revision } = this.#options.workload;
+      const log = new RunLog(request, (level, message) =>
+        this.#options.onLog?.({ level, message, traceId, tenantId, reactorId, revision }),
+      );
+      const settled = await this.#sandbox!.run({
+        request,
+        wallMs,
+        svc: svc !== undefined,
+        calls: log.watch(calls),
+        log,
+      });
+      log.end(settled.type !== 'breach');
+      return outcomeOf(settled);
     } finally {
       this.#inFlight -= 1;
-      if (this.#inFlight === 0) this.#idle.resolve();
+      this.#requestCharacters -= request.length;
+      if (this.#inFlight === 0) {
+        if (this.#sandbox?.isWorn) this.#retire(this.#sandbox);
+        this.#idle.resolve();
+      }
     }
   }
 
@@ -102,9 +160,16 @@ export class Instance {
     this.#failedStarts = 0;
     void sandbox.exited.then((reason) => {
       if (this.#stopped) return;
-      this.#options.onStopped(reason);
+      if (this.#retired !== sandbox) this.#options.onStopped(reason);
       this.#replace();
     });
+  }
+
+  /** Nothing has failed: the process has become too full for the next invocation. */
+  #retire(worn: Sandbox): void {
+    if (!worn.alive) return;
+    this.#retired = worn;
+    void worn.kill();
   }
 
   #replace(): void {

@@ -8,10 +8,13 @@ import type { CheckOutcome, InvocationOutcome } from '../types.ts';
 
 /** What a supervisor serves; each absent part answers 404. */
 export interface Served {
-  credential: string;
+  /** Absent where the connection itself has shown who calls. */
+  credential?: string;
   revision?: string;
   concurrency: number;
   isFree(): boolean;
+  /** Whether it takes nothing on any more: callers are to let go of their connections. */
+  isLeaving(): boolean;
   invoke?(request: InvokeRequest): Promise<InvocationOutcome>;
   check?(code: string): Promise<CheckOutcome | undefined>;
 }
@@ -23,6 +26,7 @@ const MAX_BODY_BYTES = 2 * 1024 * 1024;
 export function createListener(served: Served): RequestListener {
   return (request, response) => {
     response.setHeader(CONCURRENCY_HEADER, String(served.concurrency));
+    if (served.isLeaving()) response.setHeader('connection', 'close');
     handle(served, request, response).catch(() => {
       if (!response.headersSent) answer(response, 500);
       else response.destroy();
@@ -31,7 +35,9 @@ export function createListener(served: Served): RequestListener {
 }
 
 async function handle(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (!holds(request.headers.authorization, served.credential)) return answer(response, 401);
+  if (served.credential !== undefined && !holds(request.headers.authorization, served.credential)) {
+    return answer(response, 401);
+  }
   switch (`${request.method} ${request.url}`) {
     case 'GET /readyz':
       return served.isFree() ? answer(response, 200) : busy(response);

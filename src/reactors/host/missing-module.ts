@@ -1,5 +1,6 @@
-/** What `require` has; the order is that of its own error. */
-const AVAILABLE = ['@tokenkeep/errors', 'buffer', 'crypto', 'events', 'querystring', 'url', 'util', 'uuid'].join(', ');
+import { MODULE_NAMES } from '../modules.ts';
+
+const AVAILABLE = MODULE_NAMES.join(', ');
 
 /** Longest name of a module that is told, in characters. */
 const MAX_MODULE_NAME = 100;

@@ -27,6 +27,8 @@ export function outcomeOf(settled: Settled): InvocationOutcome {
       return INVALID;
     case 'too-large':
       return { kind: 'result-too-large' };
+    case 'stopped':
+      return { kind: 'timed-out' };
     case 'breach':
       return {
         kind: settled.reason === 'timed-out' || settled.reason === 'out-of-memory' ? settled.reason : 'crashed',

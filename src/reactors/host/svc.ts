@@ -1,10 +1,12 @@
+import { Agent as SecureAgent } from 'node:https';
 import { isJsonObject } from '../../domain/json.ts';
 import type { Json } from '../../domain/json.ts';
 import { errorClassOf } from '../errors.ts';
 import { AnswerTooLarge, ExchangeError, exchange } from '../../platform/http-exchange.ts';
+import type { ExchangeRequest } from '../../platform/http-exchange.ts';
 import { INVOCATION_LIMITS } from '../types.ts';
 import type { SvcAccess } from '../types.ts';
-import type { SvcHandler } from './sandbox.ts';
+import type { CallUnderWay, HostCalls } from './host-calls.ts';
 
 interface Operation {
   method: string;
@@ -27,13 +29,49 @@ const OPERATIONS: Record<string, Operation> = {
 type Answer =
   { ok: true; value: Json } | { ok: false; class: string; status: number; errors: Record<string, Json> | string };
 
-/** Calls the API for one invocation. The key stays here; only the API's answer goes to the guest. */
-export function createSvcHandler(access: SvcAccess, traceId: string, timeoutMs: number): SvcHandler {
-  return async (operation, payload) => JSON.stringify(await call(access, traceId, timeoutMs, operation, payload));
+/** PEM of the authorities that the API's certificate may be of, as they are now. */
+export type Authorities = () => string;
+
+/** Shorter than the API keeps idle connections, so that none is closed as a request goes out on it. */
+const IDLE_CONNECTION_MS = 30_000;
+/** With each connection the API shows its certificate: none is resumed from one where it did so long ago. */
+const secureAgent = new SecureAgent({ keepAlive: true, timeout: IDLE_CONNECTION_MS, maxCachedSessions: 0 });
+
+/**
+ * Calls the API for one invocation. The key stays here; only the API's answer goes to the guest.
+ *
+ * @param leftMs What is left of the run, in ms, for a call that begins.
+ * @param authorities Present on a network: the key is told there to nobody but what proves by TLS to be the API.
+ */
+export function createSvcHandler(
+  access: SvcAccess,
+  traceId: string,
+  leftMs: () => number,
+  authorities?: Authorities,
+): HostCalls {
+  return async (operation, payload, { signal, hold }) => {
+    const secured = securityOf(access, authorities);
+    const answer = secured
+      ? await call(access, { ...secured, signal, hold }, traceId, leftMs(), operation, payload)
+      : unanswered();
+    return JSON.stringify(answer);
+  };
+}
+
+/** Undefined where the API must not be called so. */
+function securityOf(
+  { baseUrl, serverName: servername }: SvcAccess,
+  authorities: Authorities | undefined,
+): Pick<ExchangeRequest, 'agent' | 'connection'> | undefined {
+  if (authorities === undefined && servername === undefined) return {};
+  if (authorities === undefined || servername === undefined || !baseUrl.startsWith('https:')) return undefined;
+  // Kept connections are told apart by name and authorities.
+  return { agent: secureAgent, connection: { servername, ca: authorities(), minVersion: 'TLSv1.3' } };
 }
 
 async function call(
   access: SvcAccess,
+  exchanged: Pick<ExchangeRequest, 'agent' | 'connection'> & CallUnderWay,
   traceId: string,
   timeoutMs: number,
   operation: string,
@@ -51,6 +89,7 @@ async function call(
       url: access.baseUrl.replace(/\/$/, '') + path,
       headers: {
         accept: 'application/json',
+        ...access.trace,
         [`${access.headerPrefix}-API-KEY`]: access.key,
         [`${access.headerPrefix}-TRACE-ID`]: traceId,
         ...(hasBody ? { 'content-type': contentType } : {}),
@@ -58,11 +97,13 @@ async function call(
       ...(hasBody ? { body: JSON.stringify(input['body'] ?? null) } : {}),
       timeoutMs,
       maxBytes: INVOCATION_LIMITS.payloadBytes,
+      ...exchanged,
     });
     return answerOf(status, body);
   } catch (error) {
-    if (error instanceof AnswerTooLarge) return failure(502, 'The answer of the API is larger than 1 MB.');
-    if (error instanceof ExchangeError) return failure(503, 'The API did not answer.');
+    if (error instanceof AnswerTooLarge)
+      return failure(502, 'The answer of the API is larger than 1 MB, or than there is room for.');
+    if (error instanceof ExchangeError) return unanswered();
     throw error;
   }
 }
@@ -79,6 +120,10 @@ function answerOf(status: number, body: string): Answer {
   }
   const detail = problem?.['detail'] ?? problem?.['title'];
   return failure(status, typeof detail === 'string' ? detail : 'The API refused the call.');
+}
+
+function unanswered(): Answer {
+  return failure(503, 'The API did not answer.');
 }
 
 function failure(status: number, message: string): Answer {

@@ -2,7 +2,7 @@ import { deleteApplication, upsertApplication } from '../../data/applications.ts
 import type { Database } from '../../data/database.ts';
 import { setDeclaredKeys } from '../../data/declared-keys.ts';
 import { breaksConstraint, FOREIGN_KEY_VIOLATION, UNIQUE_VIOLATION } from '../../data/failures.ts';
-import { checkAccess, normalizeRules } from '../../domain/application-access.ts';
+import { checkDeclaredAccess, normalizeRules } from '../../domain/application-access.ts';
 import type { ApplicationDeclaration } from '../../domain/declarations.ts';
 import { DomainError, invalid, ViolationCollector } from '../../domain/errors.ts';
 import { INSTANT_FORMATS, parseInstant } from '../../domain/instants.ts';
@@ -19,7 +19,7 @@ export interface DeclaredApplicationParts {
 
 function checkDeclaration(declaration: ApplicationDeclaration): Date | null {
   const violations = new ViolationCollector();
-  checkAccess(declaration, violations);
+  checkDeclaredAccess(declaration, violations);
   const expiresAt = declaration.expiresAt === undefined ? null : parseInstant(declaration.expiresAt);
   if (expiresAt === undefined) violations.add('expiresAt', INSTANT_FORMATS);
   declaration.keys.forEach((key, index) => {
@@ -33,7 +33,7 @@ function checkDeclaration(declaration: ApplicationDeclaration): Date | null {
 
 function explain(error: unknown): unknown {
   if (breaksConstraint(error, UNIQUE_VIOLATION, 'application_keys_digest')) {
-    return invalid('keys', 'holds a key that another application has');
+    return invalid('keys', 'holds a key that another application has: delete that one, or use another key');
   }
   if (breaksConstraint(error, FOREIGN_KEY_VIOLATION, 'applications_tenant_id_fkey')) {
     return new DomainError('not-found', 'There is no tenant with this id.');
@@ -76,6 +76,24 @@ export async function putApplication(
     });
   if (changed) authentication.forgetApplication(id);
   return changed;
+}
+
+/**
+ * Has the declared keys of an application work no longer, so that another application may have them; keys made through
+ * the API stay. Nothing happens where there is no such application.
+ */
+export async function revokeDeclaredKeys(
+  { database, authentication, clock }: DeclaredApplicationParts,
+  tenantId: string,
+  id: string,
+): Promise<void> {
+  const actor = operatorOf(tenantId);
+  const logOf = (operation: 'create' | 'update' | 'delete', keyId: string) =>
+    logEntry(actor, operation, 'application_key', keyId);
+  await database.transaction((transaction) =>
+    setDeclaredKeys(transaction, { tenantId, id }, [], logOf, new Date(clock.now())),
+  );
+  authentication.forgetApplication(id);
 }
 
 /** Deletes an application with its keys, sessions and kept answers; nothing happens where there is none. */

@@ -2,8 +2,11 @@ import type { Database } from '../../data/database.ts';
 import { withinTenant } from '../../data/tenant-scope.ts';
 import { deleteReactor, getReactor, listAllReactors, replaceReactor, upsertReactor } from '../../data/reactors.ts';
 import { getTenant } from '../../data/tenants.ts';
-import type { ReactorDeclaration, ReactorWorkload } from '../../domain/declarations.ts';
-import { DomainError } from '../../domain/errors.ts';
+import type { ReactorDeclaration, ReactorList, ReactorWorkload } from '../../domain/declarations.ts';
+import { egressFaults, normalEgress } from '../../domain/egress.ts';
+import type { EgressPolicy } from '../../domain/egress.ts';
+import { DomainError, ViolationCollector } from '../../domain/errors.ts';
+import type { Reactor } from '../../domain/reactors.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ReactorClient } from '../../reactors/client.ts';
 import { logEntry, operatorOf } from '../log-entries.ts';
@@ -19,6 +22,15 @@ export interface DeclaredReactorParts {
   readonly clock: Clock;
 }
 
+/** A policy as it is kept. Throws 'invalid' with every entry that cannot be. */
+function checkEgress(policy: EgressPolicy | undefined): EgressPolicy | null {
+  if (policy === undefined) return null;
+  const violations = new ViolationCollector();
+  for (const { index, fault } of egressFaults(policy)) violations.add(`egress.allow[${index}]`, fault);
+  violations.throwIfAny();
+  return normalEgress(policy);
+}
+
 /** Makes a reactor what its declaration says; true where it was something else before, or stored damaged. */
 export async function putReactor(
   { database, vault, client, clock }: DeclaredReactorParts,
@@ -26,6 +38,7 @@ export async function putReactor(
   id: string,
   declaration: ReactorDeclaration,
 ): Promise<boolean> {
+  const egress = checkEgress(declaration.egress);
   // Before anything is sealed: there are no keys to seal under without a tenant.
   if ((await getTenant(database, tenantId)) === undefined) {
     throw new DomainError('not-found', 'There is no tenant with this id.');
@@ -33,7 +46,7 @@ export async function putReactor(
   const { name, code, configuration, timeoutSeconds, scaling, memoryBytes } = declaration;
   const applicationId = declaration.applicationId ?? null;
   const unversioned = {
-    ...{ tenantId, id, name, code, configuration, applicationId, timeoutSeconds, scaling, memoryBytes },
+    ...{ tenantId, id, name, code, configuration, applicationId, timeoutSeconds, scaling, memoryBytes, egress },
     declared: true,
     createdBy: null,
     createdAt: new Date(clock.now()),
@@ -61,19 +74,31 @@ export async function removeReactor({ database }: DeclaredReactorParts, tenantId
 }
 
 /**
- * Every reactor of every tenant, declared or made through the API, as its instances need it. Holds plain code. Damaged
- * ones are left out, and do not run: the others go on.
+ * Every reactor of every tenant, declared or made through the API, as its instances need it. Holds plain code. Of
+ * damaged ones, the ids alone: whoever runs reactors must not take them for deleted.
  */
-export async function listWorkloads({ maintenance, vault }: DeclaredReactorParts): Promise<ReactorWorkload[]> {
-  const reactors = Map.groupBy(await listAllReactors(maintenance), ({ tenantId }) => tenantId);
+export async function listWorkloads({ maintenance, vault }: DeclaredReactorParts): Promise<ReactorList> {
+  const rows = await listAllReactors(maintenance);
   // Each tenant's are opened with keys that only work for that tenant can see.
   const opened = await Promise.all(
-    [...reactors].map(([tenantId, rows]) => withinTenant(tenantId, () => vault.open(rows))),
+    [...Map.groupBy(rows, ({ tenantId }) => tenantId)].map(([tenantId, ofTenant]) =>
+      withinTenant(tenantId, () => vault.open(ofTenant)),
+    ),
   );
-  return opened
-    .flat()
-    .filter((reactor) => reactor !== undefined)
-    .map(({ tenantId, id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes }) => ({
-      ...{ tenantId, reactorId: id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes },
-    }));
+  const reactors = opened.flat().filter((reactor) => reactor !== undefined);
+  const whole = new Set(reactors.map(({ tenantId, id }) => `${tenantId}/${id}`));
+  return {
+    data: reactors.map(workloadOf),
+    damaged: rows
+      .filter(({ tenantId, id }) => !whole.has(`${tenantId}/${id}`))
+      .map(({ tenantId, id }) => ({ tenantId, reactorId: id })),
+  };
+}
+
+function workloadOf(reactor: Reactor): ReactorWorkload {
+  const { tenantId, id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes, egress } = reactor;
+  return {
+    ...{ tenantId, reactorId: id, revision, name, code, configuration, timeoutSeconds, scaling, memoryBytes },
+    ...(egress === null ? {} : { egress }),
+  };
 }

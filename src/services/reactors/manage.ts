@@ -14,6 +14,7 @@ import { refusedAsDamaged } from '../damage.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
 import { updatedByOthers, type UpdateTurns } from '../update-turns.ts';
 import { findReactor, noSuchReactor, openReactor } from './open.ts';
+import { revisedOf } from './revised.ts';
 import type { ReactorVault } from './vault.ts';
 
 export interface ReactorParts {
@@ -39,6 +40,12 @@ export interface ReactorPatch {
   configuration?: Record<string, string | null>;
   application?: { id?: string | null } | null;
 }
+
+/**
+ * Longest time that the answer to a change waits for an instance that runs it, in ms: a start takes less, on a machine
+ * that is not overloaded. So whoever has the answer calls what was put, unless its instances cannot start.
+ */
+const ROLLOUT_WAIT_MS = 10_000;
 
 /** How often a patch is tried because a change by another replica, or a replacement, came first. */
 const ATTEMPTS = 5;
@@ -93,6 +100,7 @@ export async function createReactor(parts: ReactorParts, caller: Caller, input: 
     ...{ tenantId, id: randomUUID(), name, code, configuration, applicationId, createdBy },
     ...REACTOR_DEFAULTS,
     scaling: DEFAULT_SCALING,
+    egress: null,
     createdAt: new Date(parts.clock.now()),
   };
   const reactor = { ...unversioned, revision: await parts.vault.revisionOf(unversioned), declared: false };
@@ -103,6 +111,11 @@ export async function createReactor(parts: ReactorParts, caller: Caller, input: 
     logEntry(actorOf(caller), 'create', 'reactor', reactor.id),
   );
   return { ...reactor, modifiedBy: null, modifiedAt: null };
+}
+
+async function awaitRollout({ client }: ReactorParts, reactor: Reactor, signal?: AbortSignal): Promise<void> {
+  const { tenantId, id: reactorId } = reactor;
+  await client.rolledOut({ tenantId, reactorId, ...revisedOf(reactor) }, ROLLOUT_WAIT_MS, signal);
 }
 
 async function replace(
@@ -131,17 +144,22 @@ async function replace(
   return row && reactor;
 }
 
-/** Replaces name, code, configuration and application, so that a damaged one is whole again. */
+/**
+ * Replaces name, code, configuration and application, so that a damaged one is whole again. Waits a while for an
+ * instance that runs it, until `signal` is aborted.
+ */
 export async function updateReactor(
   parts: ReactorParts,
   caller: Caller,
   id: string,
   input: ReactorInput,
+  signal?: AbortSignal,
 ): Promise<Reactor> {
   const { row, reactor } = await findReactor(parts, caller, id);
   const { code: _, configuration: __, ...unopened } = row;
   const updated = await replace(parts, caller, reactor ?? unopened, input);
   if (updated === undefined) throw noSuchReactor();
+  await awaitRollout(parts, updated, signal);
   return updated;
 }
 
@@ -166,18 +184,23 @@ function patched(current: Reactor, patch: ReactorPatch): ReactorInput {
   };
 }
 
-async function patchAmongReplicas(parts: ReactorParts, caller: Caller, id: string, patch: ReactorPatch): Promise<void> {
+async function patchAmongReplicas(
+  parts: ReactorParts,
+  caller: Caller,
+  id: string,
+  patch: ReactorPatch,
+): Promise<Reactor> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const current = await openReactor(parts, caller, 'update', id);
     const updated = await replace(parts, caller, current, patched(current, patch), current);
-    if (updated !== undefined) return;
+    if (updated !== undefined) return updated;
   }
   throw updatedByOthers('reactor');
 }
 
 /**
- * Applies a merge patch (RFC 7386). Fails as `updateToken` does where others change the reactor, or `signal` is
- * aborted.
+ * Applies a merge patch (RFC 7386), and waits as `updateReactor` does. Fails as `updateToken` does where others change
+ * the reactor, or `signal` is aborted before its turn.
  */
 export async function patchReactor(
   parts: ReactorParts & { readonly reactorUpdates: UpdateTurns },
@@ -187,7 +210,10 @@ export async function patchReactor(
   signal?: AbortSignal,
 ): Promise<void> {
   const { tenantId } = caller;
-  await parts.reactorUpdates.run({ tenantId, id }, () => patchAmongReplicas(parts, caller, id, patch), signal);
+  const patchNow = () => patchAmongReplicas(parts, caller, id, patch);
+  const updated = await parts.reactorUpdates.run({ tenantId, id }, patchNow, signal);
+  // Not in its turn: others have theirs meanwhile.
+  await awaitRollout(parts, updated, signal);
 }
 
 export async function deleteReactor(parts: ReactorParts, caller: Caller, id: string): Promise<void> {

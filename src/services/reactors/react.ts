@@ -4,12 +4,13 @@ import { withinTenant } from '../../data/tenant-scope.ts';
 import { generateApplicationKey } from '../../domain/application-keys.ts';
 import type { Caller } from '../../domain/caller.ts';
 import { DomainError, ViolationCollector } from '../../domain/errors.ts';
-import type { Json, JsonObject } from '../../domain/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../domain/json.ts';
 import { REACTOR_LIMITS, type Reactor } from '../../domain/reactors.ts';
+import type { Token } from '../../domain/tokens.ts';
 import { findReferences, resolveReferences } from '../../expressions/references.ts';
 import type { ReactorClient } from '../../reactors/client.ts';
 import { FAILURES } from '../../reactors/errors.ts';
-import type { CustomResponse } from '../../reactors/types.ts';
+import type { CustomResponse, Invocation, InvocationOutcome, SvcAccess } from '../../reactors/types.ts';
 import type { Audit } from '../audit.ts';
 import type { AccessRecord, Authentication } from '../authentication.ts';
 import { actorOf, logEntry } from '../log-entries.ts';
@@ -18,7 +19,11 @@ import { referable, type RenderToken } from '../tokens/detokenize.ts';
 import { resolveTokens } from '../tokens/resolve.ts';
 import { tokenize, type TokenizeOptions } from '../tokens/tokenize.ts';
 import { openReactor } from './open.ts';
+import { revisedOf } from './revised.ts';
 import type { ReactorVault } from './vault.ts';
+
+/** Where this process is reached, and by which name it proves to be the one. */
+export type ApiAccess = Pick<SvcAccess, 'baseUrl' | 'serverName'>;
 
 export interface ReactParts {
   readonly database: Database;
@@ -28,7 +33,7 @@ export interface ReactParts {
   readonly authentication: Authentication;
   readonly audit: Audit;
   /** Where instances reach this process with the key of one invocation. */
-  readonly apiBaseUrl: () => string;
+  readonly apiAccess: () => ApiAccess;
   /** Of the headers in which this process takes a key. */
   readonly headerPrefix: string;
 }
@@ -53,13 +58,35 @@ export interface ReactFailure {
   errors?: Record<string, string[]>;
 }
 
-async function resolveArguments(
+/** How an invocation that nobody waits for differs from one that somebody does. */
+export interface Unattended extends Required<Pick<Invocation, 'begin' | 'signal'>> {
+  /** Told before the code begins where a token that the arguments name holds a card verification code. */
+  readonly onCode: () => void;
+}
+
+export interface ResolvedArguments {
+  args: Json;
+  /** As JSON text. */
+  argsBytes: number;
+  /** Whether a token that they name holds a card verification code, whichever part of it they name. */
+  holdCode: boolean;
+}
+
+function holdsCode({ type, data }: Token): boolean {
+  return type === 'card' && isJsonObject(data) && data['cvc'] !== undefined;
+}
+
+/**
+ * The arguments as the code gets them; throws where they cannot be, or the caller may not use a token that they name.
+ * The uses are logged.
+ */
+export async function resolveArguments(
   parts: ReactParts,
   caller: Caller,
   reactor: Reactor,
   args: JsonObject,
   render: RenderToken,
-): Promise<Json> {
+): Promise<ResolvedArguments> {
   const violations = new ViolationCollector();
   const { tokens: named } = findReferences(args, violations, 'args');
   const tokens = await resolveTokens(parts.tokens, caller, {
@@ -72,10 +99,11 @@ async function resolveArguments(
   });
   const { configuration } = reactor;
   const resolved = resolveReferences(args, { tokens: referable(tokens, render), configuration }, 'args');
-  if (Buffer.byteLength(JSON.stringify(resolved)) > REACTOR_LIMITS.payloadBytes) {
+  const argsBytes = Buffer.byteLength(JSON.stringify(resolved));
+  if (argsBytes > REACTOR_LIMITS.payloadBytes) {
     throw new DomainError('too-large', 'The arguments must not be larger than 1 MB once expressions are replaced.');
   }
-  return resolved;
+  return { args: resolved, argsBytes, holdCode: [...tokens.values()].some(holdsCode) };
 }
 
 /**
@@ -106,19 +134,27 @@ async function admitReactor(parts: ReactParts, caller: Caller, reactor: Reactor)
   return { key, ...parts.authentication.admit(key, findAccess) };
 }
 
-async function invoke(parts: ReactParts, caller: Caller, reactor: Reactor, args: Json, traceId: string) {
+interface Run extends Pick<ResolvedArguments, 'args' | 'argsBytes'> {
+  traceId: string;
+  answerBy: number;
+  unattended?: Unattended | undefined;
+}
+
+async function invoke(parts: ReactParts, caller: Caller, reactor: Reactor, run: Run) {
+  const { args, argsBytes, traceId, answerBy, unattended } = run;
   const admitted = await admitReactor(parts, caller, reactor);
+  const timeoutSeconds = unattended ? REACTOR_LIMITS.asynchronousTimeoutSeconds : reactor.timeoutSeconds;
   try {
     return await parts.client.invoke({
       tenantId: reactor.tenantId,
       reactorId: reactor.id,
-      revision: reactor.revision,
-      args,
-      ...(admitted
-        ? { svc: { baseUrl: parts.apiBaseUrl(), headerPrefix: parts.headerPrefix, key: admitted.key } }
-        : {}),
+      ...revisedOf(reactor),
+      ...{ args, argsBytes },
+      ...(admitted ? { svc: { ...parts.apiAccess(), headerPrefix: parts.headerPrefix, key: admitted.key } } : {}),
       traceId,
-      timeoutMs: reactor.timeoutSeconds * 1000,
+      timeoutMs: timeoutSeconds * 1000,
+      scaling: reactor.scaling,
+      ...(unattended ? { ...unattended, asynchronous: true } : { answerBy }),
     });
   } finally {
     admitted?.revoke();
@@ -126,21 +162,33 @@ async function invoke(parts: ReactParts, caller: Caller, reactor: Reactor, args:
 }
 
 /**
- * Runs a reactor on arguments whose expressions are replaced by plaintext, and stores what it wants tokenized.
+ * Runs a reactor on arguments whose expressions are replaced by plaintext.
  *
  * Every token that the arguments name takes a grant of `token:use`; what the code makes of the plaintext, and what of
  * it comes back in `raw`, its author answers for. The uses and the invocation are logged before the code begins.
  */
-export async function react(
+export async function runReactor(
   parts: ReactParts,
   caller: Caller,
   { reactorId, args, traceId }: ReactRequest,
+  { render }: Pick<TokenSurface, 'render'>,
+  unattended?: Unattended,
+): Promise<InvocationOutcome> {
+  const answerBy = performance.now() + REACTOR_LIMITS.answerSeconds * 1000;
+  const reactor = await openReactor(parts, caller, 'react', reactorId);
+  const resolved = await resolveArguments(parts, caller, reactor, args, render);
+  if (resolved.holdCode) unattended?.onCode();
+  await parts.audit.record([logEntry(actorOf(caller), 'react', 'reactor', reactorId)]);
+  return invoke(parts, caller, reactor, { ...resolved, traceId, answerBy, unattended });
+}
+
+/** What becomes of what a run gave: what its code wants tokenized is stored. */
+export async function takeOutcome(
+  parts: ReactParts,
+  caller: Caller,
+  outcome: InvocationOutcome,
   surface: TokenSurface,
 ): Promise<ReactOutcome> {
-  const reactor = await openReactor(parts, caller, 'react', reactorId);
-  const resolved = await resolveArguments(parts, caller, reactor, args, surface.render);
-  await parts.audit.record([logEntry(actorOf(caller), 'react', 'reactor', reactorId)]);
-  const outcome = await invoke(parts, caller, reactor, resolved, traceId);
   if (outcome.kind === 'custom-response') return outcome;
   if (outcome.kind === 'threw') return { ...outcome, kind: 'failed' };
   if (outcome.kind !== 'returned') return { kind: 'failed', ...FAILURES[outcome.kind] };
@@ -158,4 +206,14 @@ export async function react(
           }),
         }),
   };
+}
+
+/** Runs a reactor for somebody who waits, and stores what it wants tokenized. */
+export async function react(
+  parts: ReactParts,
+  caller: Caller,
+  request: ReactRequest,
+  surface: TokenSurface,
+): Promise<ReactOutcome> {
+  return takeOutcome(parts, caller, await runReactor(parts, caller, request, surface), surface);
 }

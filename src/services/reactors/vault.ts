@@ -10,15 +10,15 @@ type Sealable = Pick<Reactor, 'tenantId' | 'id' | 'code' | 'configuration' | 're
 
 type Versioned = Pick<
   Reactor,
-  'tenantId' | 'id' | 'code' | 'configuration' | 'timeoutSeconds' | 'memoryBytes' | 'scaling'
+  'tenantId' | 'id' | 'code' | 'configuration' | 'timeoutSeconds' | 'memoryBytes' | 'scaling' | 'egress'
 >;
 
 /** Where a reactor's code and configuration are sealed and opened. */
 export interface ReactorVault {
   /**
-   * What an instance is started with, in short: equal for equal code, configuration and limits. It is stored beside the
-   * sealed columns and stands in process listings, so it is keyed: a guess at the configuration cannot be confirmed by
-   * it.
+   * What an instance is started with, in short: equal for equal code, configuration, limits and egress. It is stored
+   * beside the sealed columns and stands in process listings, so it is keyed: a guess at the configuration cannot be
+   * confirmed by it.
    */
   revisionOf(reactor: Versioned): Promise<string>;
   seal(reactor: Sealable): Promise<Pick<ReactorRow, 'code' | 'configuration'>>;
@@ -41,8 +41,10 @@ function valuesOf(row: ReactorRow): SealedValue[] {
 
 function startedWith(reactor: Versioned): string {
   const configuration = Object.entries(reactor.configuration).sort(([left], [right]) => (left < right ? -1 : 1));
-  const { id, code, timeoutSeconds, memoryBytes, scaling } = reactor;
-  return JSON.stringify([id, code, configuration, timeoutSeconds, memoryBytes, scaling.concurrency]);
+  const { id, code, timeoutSeconds, memoryBytes, scaling, egress } = reactor;
+  const limits = [timeoutSeconds, memoryBytes, scaling.concurrency];
+  // Nothing where there is no policy: reactors of a time without one keep their revision.
+  return JSON.stringify([id, code, configuration, ...limits, ...(egress === null ? [] : [egress.allow])]);
 }
 
 export function createReactorVault(sealer: Sealer, hasher: KeyedHasher): ReactorVault {

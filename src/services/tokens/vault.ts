@@ -50,9 +50,8 @@ function valuesOf(row: TokenRow): SealedValue[] {
   ];
 }
 
-function assemble(row: TokenRow, opened: Iterator<Buffer | undefined, undefined>): Token | undefined {
-  // Each is taken, also behind one that is damaged: the next row's follow.
-  const plaintexts = valuesOf(row).map(() => opened.next().value);
+/** The token whose values, in the order of `valuesOf`, were opened; undefined where any is damaged. */
+function assemble(row: TokenRow, plaintexts: readonly (Buffer | undefined)[]): Token | undefined {
   if (plaintexts.includes(undefined)) return undefined;
   const rest = (plaintexts as Buffer[]).values();
   const next = () => rest.next().value!;
@@ -117,8 +116,9 @@ export function createTokenVault(sealer: Sealer, hasher: KeyedHasher): TokenVaul
       return { sealed: await sealer.sealCvc(cvcPlace(row, expiresAt), cvc, quotas.cvcRetentionSeconds), expiresAt };
     },
     async open(rows) {
-      const opened = (await sealer.openMany(rows.flatMap(valuesOf))).values();
-      return rows.map((row) => assemble(row, opened as Iterator<Buffer | undefined, undefined>));
+      const values = rows.map(valuesOf);
+      const opened = await sealer.openMany(values.flat());
+      return rows.map((row, index) => assemble(row, opened.splice(0, values[index]!.length)));
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../domain/json.ts';
+import { REACTOR_LIMITS } from '../../../domain/reactors.ts';
 import {
   createReactor,
   deleteReactor,
@@ -10,9 +10,7 @@ import {
   readReactor,
   updateReactor,
 } from '../../../services/reactors/manage.ts';
-import { react, type ReactParts } from '../../../services/reactors/react.ts';
 import type { UpdateTurns } from '../../../services/update-turns.ts';
-import { DomainError } from '../../../domain/errors.ts';
 import { type OffsetQuery, presentOffsetPage } from '../../pagination.ts';
 import { type Route, route } from '../../route.ts';
 import {
@@ -23,22 +21,20 @@ import {
   offsetParameters,
   pathId,
 } from '../../schemas/common.ts';
-import { tokenInputCheck } from '../tokens/check.ts';
-import { presentToken } from '../tokens/present.ts';
-import { presentOutcome } from './present-outcome.ts';
+import { invocationRoutes, type InvocationRouteParts } from './invocations.ts';
 import { presentReactor } from './present.ts';
 import * as schema from './schema.ts';
 
 const tag = 'Reactors';
+const { documentBytes: limitBytes } = REACTOR_LIMITS;
 const reactorId = pathId('Id of the reactor.');
 const example = schema.REACTOR_EXAMPLE;
 const refusedCode = { description: 'The code does not compile, or exports no function.' };
 const damagedReactor = { description: 'What is stored of the reactor is damaged, and was refused.' };
 
 export function reactorRoutes(
-  parts: ReactorParts & { readonly reactorUpdates: UpdateTurns; readonly invocation: ReactParts },
+  parts: ReactorParts & { readonly reactorUpdates: UpdateTurns; readonly asynchronous: InvocationRouteParts },
 ): Route[] {
-  const check = tokenInputCheck(parts.clock);
   return [
     route<ReactorInput>({
       method: 'post',
@@ -47,7 +43,7 @@ export function reactorRoutes(
       tag,
       summary: 'Create a reactor',
       permission: 'reactor:create',
-      body: { contentType: 'application/json', schema: schema.putReactor, example },
+      body: { contentType: 'application/json', schema: schema.putReactor, limitBytes, example },
       responses: {
         201: { description: 'The reactor.', schema: schema.reactor, headers: locationHeader },
         422: refusedCode,
@@ -101,10 +97,11 @@ export function reactorRoutes(
       summary: 'Replace a reactor',
       permission: 'reactor:update',
       parameters: [reactorId],
-      body: { contentType: 'application/json', schema: schema.putReactor, example },
+      body: { contentType: 'application/json', schema: schema.putReactor, limitBytes, example },
       responses: { 200: { description: 'The reactor.', schema: schema.reactor }, 422: refusedCode },
-      async handle({ caller, params, body }) {
-        return { status: 200, body: presentReactor(await updateReactor(parts, caller, params['id']!, body)) };
+      async handle({ caller, params, body, signal }) {
+        const reactor = await updateReactor(parts, caller, params['id']!, body, signal);
+        return { status: 200, body: presentReactor(reactor) };
       },
     }),
     route<ReactorPatch>({
@@ -118,6 +115,7 @@ export function reactorRoutes(
       body: {
         contentType: 'application/merge-patch+json',
         schema: schema.patchReactor,
+        limitBytes,
         example: { name: 'Card brand and country' },
       },
       responses: {
@@ -144,45 +142,6 @@ export function reactorRoutes(
         return { status: 204 };
       },
     }),
-    route<{ args?: JsonObject; callback_url?: string }>({
-      method: 'post',
-      path: '/reactors/{id}/react',
-      operationId: 'react',
-      tag,
-      summary: 'Run a reactor',
-      description:
-        'Errors that the code throws are answered with their own status; a custom answer goes through as it is.',
-      permission: 'token:use',
-      parameters: [reactorId],
-      body: {
-        contentType: 'application/json',
-        schema: schema.reactRequest,
-        example: { args: { card: '{{ d2cbc1b4-5c3a-45a3-9ee2-392a1c475ab4 }}' } },
-      },
-      responses: {
-        200: { description: 'What the code gave.', schema: schema.reactResponse },
-        402: { description: 'The code threw an InvalidPaymentMethodError.' },
-        409: { description: 'The code wants a token under an id that is taken; nothing was stored.' },
-        422: {
-          description:
-            'The application of the reactor does not exist any more, or what is stored of the reactor, or of a token ' +
-            'that the arguments name or the code’s output duplicates, is damaged.',
-        },
-        429: { description: 'The code threw a RateLimitError.' },
-        501: { description: 'Asynchronous invocation is not available.' },
-        502: { description: 'The code’s process crashed or ran out of memory.' },
-        503: { description: 'No instance is free, or a part of the service cannot be reached.' },
-        504: { description: 'The code did not finish in time.' },
-      },
-      otherResponses: { description: 'The code’s own answer, thrown as a CustomHttpResponseError.' },
-      async handle({ caller, params, body, traceId }) {
-        if (body.callback_url !== undefined) {
-          throw new DomainError('not-implemented', 'Asynchronous invocation (callback_url) is not available yet.');
-        }
-        const request = { reactorId: params['id']!, args: body.args ?? {}, traceId };
-        const surface = { check, render: presentToken };
-        return presentOutcome(await react(parts.invocation, caller, request, surface), traceId);
-      },
-    }),
+    ...invocationRoutes(parts.asynchronous),
   ];
 }

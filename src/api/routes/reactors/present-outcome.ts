@@ -1,24 +1,21 @@
 import type { ReactOutcome } from '../../../services/reactors/react.ts';
+import { problemHeaders, PROBLEM_TYPE } from '../../problem.ts';
 import type { ApiReply } from '../../route.ts';
 
-const PROBLEM = 'application/problem+json';
-
-// How the answer is framed and how long its connection lives is the server's business, never a reactor's.
+// How the answer is framed and how long its connection lives is the server's business, never a reactor's. The body is
+// text, which no coding has been applied to.
 const FRAMING = new Set([
   'connection',
+  'content-encoding',
   'content-length',
+  'http2-settings',
   'keep-alive',
+  'proxy-connection',
   'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
 ]);
-
-/** What an answer of this status has to say, whoever fails with it. */
-const FAILURE_HEADERS: Readonly<Record<number, Record<string, string>>> = {
-  401: { 'WWW-Authenticate': 'ApiKey' },
-  503: { 'Retry-After': '1' },
-};
 
 function presentCustom({ status, headers, body }: Extract<ReactOutcome, { kind: 'custom-response' }>): ApiReply {
   const kept = Object.entries(headers).filter(([name]) => !FRAMING.has(name.toLowerCase()));
@@ -47,9 +44,8 @@ export function presentOutcome(outcome: ReactOutcome, traceId: string): ApiReply
       return presentCustom(outcome);
     case 'failed': {
       const { status, title, detail = title, errors } = outcome;
-      const headers = FAILURE_HEADERS[status] ?? {};
       const body = { ...problem, title, status, detail, ...(errors ? { errors } : {}) };
-      return { status, headers, body, contentType: PROBLEM, verbatim: true };
+      return { status, headers: problemHeaders(status), body, contentType: PROBLEM_TYPE, verbatim: true };
     }
   }
 }

@@ -97,7 +97,11 @@ export const reactRequest: Schema = {
   type: 'object',
   properties: {
     args: { type: 'object', description: 'Plain values and detokenization expressions.' },
-    callback_url: { type: 'string', description: 'Asynchronous invocation is not available yet.' },
+    callback_url: {
+      type: 'string',
+      maxLength: 2_000,
+      description: 'Where the result is POSTed: the invocation is asynchronous then. An https URL.',
+    },
   },
 };
 
@@ -109,4 +113,17 @@ export const reactResponse: Schema = {
     raw: { description: 'The code’s `raw` output.' },
   },
   examples: [{ raw: { last4: '4242' } }],
+};
+
+const invocationId: Schema = { ...uuid, description: 'Id of the invocation; its callback has it too.' };
+
+export const unendedInvocation: Schema = {
+  title: 'UnendedInvocation',
+  type: 'object',
+  required: ['id', 'state'],
+  properties: {
+    id: invocationId,
+    state: { type: 'string', enum: ['waiting', 'running'], description: '`running` once its code may have begun.' },
+  },
+  examples: [{ id: '7d1f3a52-0c4e-4b8d-9a6f-1e2d3c4b5a69', state: 'waiting' }],
 };

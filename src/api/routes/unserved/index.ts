@@ -1,7 +1,7 @@
 import { DomainError, type ErrorKind } from '../../../domain/errors.ts';
 import type { Deprecation } from '../../deprecation.ts';
 import { type KnownOperation, type Route, route } from '../../route.ts';
-import { ACCOUNT_UPDATER, FORMULAS, PROXIES, PROXY, REACTOR_RESULTS } from './operations.ts';
+import { ACCOUNT_UPDATER, FORMULAS, PROXIES, PROXY } from './operations.ts';
 
 interface UnservedPath {
   readonly path: string;
@@ -29,7 +29,6 @@ function notImplemented(
 }
 
 const UNSERVED: readonly UnservedPath[] = [
-  notImplemented('/reactors/{id}/results/{requestId}', 'reactorResults', 'Asynchronous reactors are', REACTOR_RESULTS),
   notImplemented('/proxies', 'proxies', 'Proxies are', PROXIES),
   notImplemented('/proxy', 'proxy', 'The proxy is', PROXY),
   notImplemented('/account-updater', 'accountUpdater', 'The account updater is', ACCOUNT_UPDATER),

@@ -15,15 +15,6 @@ export const FORMULAS: readonly KnownOperation[] = [
   },
 ];
 
-export const REACTOR_RESULTS: readonly KnownOperation[] = [
-  {
-    method: 'get',
-    path: '/reactors/{id}/results/{requestId}',
-    operationId: 'getReactorResult',
-    summary: 'Read the result of an asynchronous invocation',
-  },
-];
-
 export const PROXIES: readonly KnownOperation[] = [
   { method: 'get', path: '/proxies', operationId: 'listProxies', summary: 'List proxies' },
   { method: 'post', path: '/proxies', operationId: 'createProxy', summary: 'Create a proxy' },

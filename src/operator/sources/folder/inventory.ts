@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../../domain/json.ts';
 import type { RefusedDocument } from '../../../domain/resource-status.ts';
 import type { Admission } from '../../schema/admission.ts';
-import type { ObjectRef, ReferentKind, ResourceKind } from '../types.ts';
+import type { CoreKind, ObjectRef, ResourceKind } from '../types.ts';
 import { refKey, renderRef } from '../../object-ref.ts';
 import type { Manifest, ManifestDocument } from './manifest.ts';
 import type { FolderContent } from './manifest-files.ts';
 
 /** An object in force: the last version of its document that was accepted. */
 export interface InventoryEntry {
-  ref: ObjectRef<ResourceKind | ReferentKind>;
+  ref: ObjectRef<ResourceKind | CoreKind>;
   labels: Record<string, string>;
   annotations: Record<string, string>;
-  /** The spec with defaults; of a ConfigMap or Secret its decoded entries. Undefined where a restart forgot it. */
+  /** The spec with defaults; of a ConfigMap or Secret its decoded entries, of a Namespace nothing. Undefined where a restart forgot it. */
   spec: JsonObject | undefined;
   file: string;
   /** What it was made of, to know an unchanged document again. */
@@ -24,7 +24,7 @@ export interface Inventory {
   refused: RefusedDocument[];
 }
 
-export type AdmissionByKind = Record<ResourceKind | ReferentKind, Admission>;
+export type AdmissionByKind = Record<ResourceKind | CoreKind, Admission>;
 
 /**
  * What is in force after the folder changed.

@@ -2,16 +2,17 @@ import { isJsonObject } from '../../../domain/json.ts';
 import type { Json, JsonObject } from '../../../domain/json.ts';
 import type { RefusalReason } from '../../../domain/resource-status.ts';
 import type { ResourceDefinition } from '../../schema/definitions.ts';
+import { findMetadataViolations } from '../../schema/object-metadata.ts';
 import { renderPath } from '../../schema/violation.ts';
 import type { Violation } from '../../schema/violation.ts';
 import { isDnsLabel } from '../names.ts';
-import type { ObjectRef, ReferentKind, ResourceKind } from '../types.ts';
+import type { CoreKind, ObjectRef, ResourceKind } from '../types.ts';
 import { parseYamlDocuments } from './yaml-documents.ts';
 import type { YamlDocument } from './yaml-documents.ts';
 
 /** The object that a document declares, before its schema is asked. */
 export interface Manifest {
-  ref: ObjectRef<ResourceKind | ReferentKind>;
+  ref: ObjectRef<ResourceKind | CoreKind>;
   labels: Record<string, string>;
   annotations: Record<string, string>;
   content: JsonObject;
@@ -28,13 +29,7 @@ export interface ManifestDocument {
 }
 
 const CORE_API_VERSION = 'v1';
-const CORE_KINDS = ['ConfigMap', 'Secret'] as const satisfies ReferentKind[];
-
-// Everything that Kubernetes itself writes there is let through, so that an exported resource can be used as it is.
-const METADATA_FIELDS =
-  'name namespace labels annotations uid resourceVersion creationTimestamp generation managedFields ownerReferences finalizers selfLink'.split(
-    ' ',
-  );
+const CORE_KINDS = ['ConfigMap', 'Secret', 'Namespace'] as const satisfies CoreKind[];
 
 /** Reads the documents of a file and finds out what each declares. */
 export function readManifests(
@@ -64,7 +59,7 @@ function identify(file: string, document: YamlDocument, definitions: readonly Re
   const names = namesOf(metadata, kind.namespaced);
   if ('violations' in names) return refused(names.violations);
 
-  const violations = metadataViolations(metadata);
+  const violations = findMetadataViolations(metadata);
   const manifest: Manifest = {
     ref: { kind: kind.kind, ...names },
     labels: violations.length === 0 ? textMap(metadata['labels']) : {},
@@ -79,12 +74,12 @@ type Refused = { violations: Violation[] };
 function kindOf(
   content: JsonObject,
   definitions: readonly ResourceDefinition[],
-): Refused | { kind: ResourceKind | ReferentKind; namespaced: boolean } {
+): Refused | { kind: ResourceKind | CoreKind; namespaced: boolean } {
   const { apiVersion, kind } = content;
   const definition = definitions.find((candidate) => candidate.kind === kind && candidate.apiVersion === apiVersion);
   if (definition !== undefined) return definition;
   const core = CORE_KINDS.find((candidate) => candidate === kind);
-  if (core !== undefined && apiVersion === CORE_API_VERSION) return { kind: core, namespaced: true };
+  if (core !== undefined && apiVersion === CORE_API_VERSION) return { kind: core, namespaced: core !== 'Namespace' };
   const known = definitions.map((candidate) => `${candidate.apiVersion} ${candidate.kind}`);
   const core1 = CORE_KINDS.map((candidate) => `${CORE_API_VERSION} ${candidate}`);
   const message = `with apiVersion must be one of ${[...known, ...core1].join(', ')}`;
@@ -94,7 +89,8 @@ function kindOf(
 function namesOf(metadata: JsonObject, namespaced: boolean): Refused | { namespace: string; name: string } {
   const violations: Violation[] = [];
   const label = 'must be 1 to 63 of a-z, 0-9 and "-", and begin and end with a letter or digit';
-  const { name, namespace = namespaced ? 'default' : '' } = metadata;
+  const { name } = metadata;
+  const namespace = metadata['namespace'] || (namespaced ? 'default' : '');
   if (typeof name !== 'string' || !isDnsLabel(name)) violations.push({ path: ['metadata', 'name'], message: label });
   const isPlaced = namespaced ? typeof namespace === 'string' && isDnsLabel(namespace) : namespace === '';
   if (!isPlaced) {
@@ -104,23 +100,7 @@ function namesOf(metadata: JsonObject, namespaced: boolean): Refused | { namespa
   return violations.length > 0 ? { violations } : { namespace: namespace as string, name: name as string };
 }
 
-function metadataViolations(metadata: JsonObject): Violation[] {
-  const violations: Violation[] = Object.keys(metadata)
-    .filter((field) => !METADATA_FIELDS.includes(field))
-    .map((field) => ({ path: ['metadata', field], message: 'is not a known field' }));
-  for (const field of ['labels', 'annotations']) {
-    const values = metadata[field] ?? {};
-    if (!isJsonObject(values)) {
-      violations.push({ path: ['metadata', field], message: 'must be an object' });
-      continue;
-    }
-    for (const [key, value] of Object.entries(values)) {
-      if (typeof value !== 'string') violations.push({ path: ['metadata', field, key], message: 'must be a string' });
-    }
-  }
-  return violations;
-}
-
 function textMap(values: Json | undefined): Record<string, string> {
-  return { ...(values as Record<string, string> | undefined) };
+  const given = (values ?? {}) as Record<string, string | null>;
+  return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, value ?? '']));
 }

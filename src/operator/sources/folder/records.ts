@@ -54,7 +54,7 @@ export function createRecords(clock: Timers): Records {
         file,
         specDigest,
         generation: (before?.generation ?? 0) + (isSameSpec ? 0 : 1),
-        ...(ref.kind === 'Reactor' ? {} : { spec }),
+        ...(ref.kind === 'Reactor' ? { deletionPolicy: spec['deletionPolicy'] } : { spec }),
       };
       records.set(refKey(ref), record);
       return !(
@@ -95,6 +95,8 @@ export function toResource(record: ResourceRecord, spec: JsonObject): CustomReso
       name: ref.name,
       labels,
       annotations,
+      // A name is free again only some time after its document went: no two resources of a name are of one moment.
+      uid: creationTimestamp,
       generation,
       creationTimestamp,
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),

@@ -1,4 +1,4 @@
-import { isDnsLabel } from '../names.ts';
+import { isDnsLabel, isDnsSubdomain } from '../names.ts';
 import type { ObjectRef } from '../types.ts';
 import { snapshotTree } from './tree.ts';
 
@@ -23,7 +23,7 @@ export async function createSecretWatch(
       for (const secret of new Set([...before.keys(), ...now.keys()])) {
         if (before.get(secret) === now.get(secret)) continue;
         const [namespace = '', name = ''] = secret.split('/');
-        if (isDnsLabel(namespace) && isDnsLabel(name)) changed({ kind: 'Secret', namespace, name });
+        if (isDnsLabel(namespace) && isDnsSubdomain(name)) changed({ kind: 'Secret', namespace, name });
       }
     },
     async noteWritten(namespace, name) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { STATUS_FILE } from '../../../domain/resource-status.ts';
 import type { StatusReport } from '../../../domain/resource-status.ts';
-import type { JsonObject } from '../../../domain/json.ts';
+import type { Json, JsonObject } from '../../../domain/json.ts';
 import { replaceFile } from '../../../platform/replace-file.ts';
 import type { ObjectRef, ResourceKind, ResourceStatus } from '../types.ts';
 
@@ -16,6 +16,8 @@ export interface ResourceRecord {
   specDigest: string;
   /** Left out for reactors: their configuration may hold secrets, and the API keeps it sealed. */
   spec?: JsonObject;
+  /** Kept of a reactor's spec: whoever cleans up asks for the last word on it. */
+  deletionPolicy?: Json | undefined;
   file: string;
   creationTimestamp: string;
   deletionTimestamp?: string;

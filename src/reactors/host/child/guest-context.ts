@@ -13,13 +13,20 @@ export type HostFunction = (operation: string, texts: string[]) => string;
 
 /** A context for one run of the code. */
 export interface GuestContext {
-  /** From now on the guest's calls go to `host`. */
-  connect(host: HostFunction): void;
+  /**
+   * From now on the guest's calls go to `host`. `onOverrun` is called at most once, when a stretch is over its time with
+   * what has been computed for it: the isolate's own timer stands still meanwhile. It goes on, until the process ends.
+   */
+  connect(host: HostFunction, onOverrun: () => void): void;
+  /** Whether a stretch of this run is under way: not one that waits for another run's to end. */
+  readonly isEntered: boolean;
   /** Evaluates the code for the first time in this context and hands it to the harness. */
   begin(event: 'load' | 'start', id: string, payload: string, budget: CpuBudget): Promise<void>;
   /** Tells the guest of a timer or an answer; runs what follows from it. */
   enter(event: GuestEvent, id: string, payload: string, budget: CpuBudget): Promise<void>;
-  /** Lets go of it: no code of this run is entered again. */
+  /** No code of this run is entered again; what is under way goes on. */
+  shut(): void;
+  /** Lets go of it; nothing of it may be under way. */
   close(): void;
 }
 
@@ -36,9 +43,23 @@ export async function openGuestContext(
   metered: Metered,
 ): Promise<GuestContext> {
   let host: HostFunction | undefined;
+  let overran: (() => void) | undefined;
+  let isShut = false;
+  let isEntered = false;
+  let spending: CpuBudget | undefined;
+  let endBy = Infinity;
   const call = (...texts: unknown[]): string => {
     const [operation = '', ...rest] = texts.map((text) => (typeof text === 'string' ? text : ''));
-    return host?.(operation, rest) ?? '';
+    // The isolate waits meanwhile and is charged nothing: what we compute for the code is the code's time.
+    const begun = performance.now();
+    const answer = host?.(operation, rest) ?? '';
+    const now = performance.now();
+    if (spending) spending.leftMs -= now - begun;
+    if (now <= endBy) return answer;
+    host = undefined;
+    overran?.();
+    overran = undefined;
+    return '';
   };
   const context = await isolate.createContext();
   const enter = await metered({ leftMs: FURNISH_MS }, async (timeout) => {
@@ -48,20 +69,38 @@ export async function openGuestContext(
     connect.release();
     return entry;
   });
+  const stretch = (budget: CpuBudget, run: (timeout: number) => Promise<unknown>): Promise<void> =>
+    metered(budget, async (timeout) => {
+      if (isShut) return;
+      spending = budget;
+      endBy = performance.now() + timeout;
+      isEntered = true;
+      try {
+        await run(timeout);
+      } finally {
+        isEntered = false;
+      }
+    });
   return {
-    connect(to) {
+    connect(to, onOverrun) {
       host = to;
+      overran = onOverrun;
     },
-    async begin(event, id, payload, budget) {
-      await metered(budget, async (timeout) => {
+    get isEntered() {
+      return isEntered;
+    },
+    begin: (event, id, payload, budget) =>
+      stretch(budget, async (timeout) => {
         const code = await programs.code.run(context, { timeout, reference: true });
         await enter.apply(undefined, [event, id, payload, code.derefInto({ release: true })], { timeout });
-      });
-    },
-    async enter(event, id, payload, budget) {
-      await metered(budget, (timeout) => enter.apply(undefined, [event, id, payload], { timeout }));
+      }),
+    enter: (event, id, payload, budget) =>
+      stretch(budget, (timeout) => enter.apply(undefined, [event, id, payload], { timeout })),
+    shut() {
+      isShut = true;
     },
     close() {
+      isShut = true;
       host = undefined;
       if (isolate.isDisposed) return;
       enter.release();

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { computeCrypto } from './crypto-calls.ts';
 
 const URL_PARTS = [
   'href',
@@ -14,7 +14,6 @@ const URL_PARTS = [
   'hash',
 ] as const;
 const SETTABLE: ReadonlySet<string> = new Set(URL_PARTS.filter((part) => part !== 'origin' && part !== 'href'));
-const MAX_RANDOM_BYTES = 65_536;
 
 function partsOf(url: URL): string {
   return JSON.stringify(Object.fromEntries(URL_PARTS.map((part) => [part, url[part]])));
@@ -30,17 +29,14 @@ function url(action: string, first: string, second?: string, third?: string): st
 
 /** What the language lacks and a host has: strings in, a string out, the empty string for any refusal. */
 const COMPUTATIONS: Record<string, (...texts: string[]) => string> = {
-  hash: (algorithm, data) => createHash(algorithm).update(data, 'base64').digest('base64'),
-  hmac: (algorithm, key, data) =>
-    createHmac(algorithm, Buffer.from(key, 'base64')).update(data, 'base64').digest('base64'),
-  random: (size) => (Number(size) <= MAX_RANDOM_BYTES ? randomBytes(Number(size)).toString('base64') : ''),
-  uuid: () => randomUUID(),
   url: (action, first, second, third) => url(action, first, second, third),
+  'base64-text': (base64) => Buffer.from(base64, 'base64').toString('utf8'),
+  'text-base64': (text) => Buffer.from(text).toString('base64'),
 };
 
 /** Undefined for an operation that is not a computation. Never throws: an error would show our stack to the guest. */
 export function compute(operation: string, texts: string[]): string | undefined {
-  if (!Object.hasOwn(COMPUTATIONS, operation)) return undefined;
+  if (!Object.hasOwn(COMPUTATIONS, operation)) return computeCrypto(operation, texts);
   try {
     return COMPUTATIONS[operation]!(...texts);
   } catch {

@@ -13,14 +13,19 @@ function send(message: FromChild): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-/** process.exit() waits for threads, and one of them may be in an endless loop of the guest's. */
+/**
+ * process.exit() waits for threads, and one of them may be in an endless loop of the guest's. A signal that it sends
+ * itself does not end the first process of a namespace, which this may be.
+ */
 function end(): void {
-  process.kill(process.pid, 'SIGKILL');
+  process.abort();
 }
 
 async function receive(message: ToChild): Promise<void> {
   if (message.type === 'load') reactor = await loadReactor({ ...message, send });
   else if (message.type === 'invoke') await reactor?.invoke(message.id, message.request, message.svc);
+  else if (message.type === 'stop') reactor?.stop(message.id);
+  else if (message.type === 'ping') send({ type: 'pong' });
   else reactor?.answer(message.id, message.call, message.payload);
 }
 

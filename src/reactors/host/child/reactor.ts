@@ -1,9 +1,10 @@
 import ivm from 'isolated-vm';
-import type { ChildLimits, FromChild } from '../../protocol.ts';
+import type { ChildLimits, FromChild, Settled } from '../../protocol.ts';
 import type { CodeFault } from '../../types.ts';
 import { Breach, createMeter } from './entries.ts';
-import type { GuestContext } from './guest-context.ts';
+import type { GuestContext, HostFunction } from './guest-context.ts';
 import { openGuestContext } from './guest-context.ts';
+import { hasHeadroom } from './headroom.ts';
 import { compute } from './host-calls.ts';
 import { reportedModule, Run } from './run.ts';
 
@@ -21,6 +22,8 @@ const WRAPPER = ['(function (module, exports, require) {', '\n})'] as const;
 export interface LoadedReactor {
   invoke(id: number, request: string, withSvc: boolean): Promise<void>;
   answer(id: number, call: string, payload: string): void;
+  /** Ends a run whose time is over; one that has ended is none. */
+  stop(id: number): void;
 }
 
 /** Compiles the code and evaluates its top level once, away from any request. Undefined after it was refused. */
@@ -43,15 +46,26 @@ export async function loadReactor({ guest, code, limits, send }: ReactorOptions)
   if (!(await tryTopLevel(await open(), limits, send))) return undefined;
 
   const runs = new Map<number, Run>();
+  /** Those that wait for a context. */
+  const coming = new Set<number>();
+  const outstanding = { bytes: 0 };
   const sliced = createMeter(isolate, limits.sliceMs);
   const openSliced = () => openGuestContext(isolate, { guest: guestScript, code: codeScript }, sliced);
   let spare = openSliced();
   spare.catch(() => undefined);
   return {
     async invoke(id, request, withSvc) {
+      coming.add(id);
       // Taken before anything is awaited: two invocations that come at once must never meet in one context.
       const begun = spare.then((context) => {
-        const run = new Run({ id, context, limits, send, ended: () => runs.delete(id) });
+        if (!coming.delete(id)) return context.close();
+        const ended = async ({ type }: Settled): Promise<void> => {
+          runs.delete(id);
+          // Others would have to be waited for; the last one looks for all of them.
+          if (runs.size > 0) return;
+          if (!(await hasHeadroom(isolate, limits.heapMb, type === 'stopped'))) send({ type: 'worn' });
+        };
+        const run = new Run({ id, context, limits, send, outstanding, ended });
         runs.set(id, run);
         run.start(request, withSvc);
       });
@@ -61,11 +75,16 @@ export async function loadReactor({ guest, code, limits, send }: ReactorOptions)
       try {
         await begun;
       } catch (error) {
+        coming.delete(id);
         send({ type: 'breach', id, reason: error instanceof Breach ? error.reason : 'crashed' });
       }
     },
     answer(id, call, payload) {
       runs.get(id)?.answer(call, payload);
+    },
+    stop(id) {
+      if (coming.delete(id)) send({ type: 'stopped', id });
+      else runs.get(id)?.stop();
     },
   };
 }
@@ -73,14 +92,16 @@ export async function loadReactor({ guest, code, limits, send }: ReactorOptions)
 /** Whether the top level runs through and leaves a function; tells the supervisor either way. */
 async function tryTopLevel(context: GuestContext, limits: ChildLimits, send: ReactorOptions['send']): Promise<boolean> {
   let verdict: FromChild = { type: 'refused', fault: 'timed-out' };
-  context.connect((operation, texts) => {
+  const host: HostFunction = (operation, texts) => {
     if (operation === 'loaded') verdict = { type: 'loaded' };
     else if (operation === 'refused') {
       const [fault, line, module] = texts as [CodeFault, string, string?];
       verdict = { type: 'refused', fault, line: Number(line), ...reportedModule(module) };
     } else return compute(operation, texts) ?? '';
     return '';
-  });
+  };
+  // The supervisor ends the process of code that is refused.
+  context.connect(host, () => send({ type: 'refused', fault: 'timed-out' }));
   try {
     await context.begin('load', '', '', { leftMs: limits.loadMs });
   } catch (error) {
