@@ -6,7 +6,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '**/.data/**'] },
   {
-    files: ['src/**/*.ts', 'test/**/*.ts'],
+    files: ['{src,test,config}/**/*.ts'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: root } },
     rules: {
