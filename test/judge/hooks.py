@@ -32,6 +32,7 @@ RULES_BEYOND_SCHEMA = [
         (r"^(privacy|container|containers\[\d+\]|rules\[\d+\]\.container)$", r"^must be a path such as /pci/high/"),
         (r"^id$", r"^must (have 3 to 400 characters|not contain |not begin or end with white space)"),
         (r"^metadata$", r"^must be a JSON object of texts$"),
+        (r"^callback_url$", r"^must "),
         (r"^query$", r"^must (have|be|not|close|combine|name|give) "),
         # What the token's type asks of its data, and of expressions over them.
         (r"(^|\.)data\b", r"^(is required$|must (be |not be null$|have no members but ))"),

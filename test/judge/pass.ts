@@ -40,6 +40,8 @@ async function writeConfiguration({ stage, type }: PassOptions, identities: read
     `peers = ${JSON.stringify(names)}`,
     '[dictionaries.reactors]',
     `values = ${JSON.stringify(stage.reactors)}`,
+    '[dictionaries.invocations]',
+    `values = ${JSON.stringify(stage.invocations)}`,
     '',
   ];
   await writeFile(configuration, lines.join('\n'));

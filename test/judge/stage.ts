@@ -4,8 +4,10 @@ import type { ApplicationType } from '../../src/domain/applications.ts';
 import { declaredId, tenantIdOf } from '../../src/domain/declarations.ts';
 import { mayHold, PERMISSION_NAMES } from '../../src/domain/permissions.ts';
 import { eventually } from '../support/eventually.ts';
+import { invocationIdOf } from '../support/invocation-id.ts';
 import { startStandalone, type StandaloneProgram } from '../support/standalone.ts';
 import { createStandaloneFolder } from '../support/standalone-folder.ts';
+import type { Answer } from '../support/vault.ts';
 
 /** An application whose key requests are sent with. */
 export interface Identity {
@@ -21,6 +23,8 @@ export interface JudgeStage extends AsyncDisposable {
   readonly folder: string;
   /** Ids of reactors of the judged tenant that can be run. */
   readonly reactors: readonly string[];
+  /** Ids of asynchronous invocations of theirs, by the private application of the judged tenant. */
+  readonly invocations: readonly string[];
   /** An application of the judged tenant, and its like in the other tenant, which must see nothing of it. */
   identities(type: ApplicationType): Promise<readonly [Identity, Identity]>;
   /** Operations, as `post /tokens`, that have succeeded at least once so far. */
@@ -61,10 +65,19 @@ function manifests(): string {
   ]).join('');
 }
 
-async function create(program: StandaloneProgram, path: string, application: string, body: object): Promise<string> {
+/** Nobody receives it: what is judged is the result. */
+const CALLBACK = { args: { a: 1 }, callback_url: 'https://callbacks.invalid/' };
+
+async function create(
+  program: StandaloneProgram,
+  path: string,
+  application: string,
+  body: object,
+  status = 201,
+): Promise<Answer> {
   const answer = await program.request('POST', path, { key: await program.keyOf(application), body });
-  if (answer.status !== 201) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-  return (answer.body as { id: string }).id;
+  if (answer.status !== status) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+  return answer;
 }
 
 export async function setJudgeStage(): Promise<JudgeStage> {
@@ -72,6 +85,8 @@ export async function setJudgeStage(): Promise<JudgeStage> {
   await folder.write('stage.yaml', manifests());
   const program = await startStandalone({ ...folder, flags: ['--ip-rate-limits', 'off'] });
   await create(program, '/tokens', 'private', EXAMPLE_TOKEN);
+  const reactor = (await create(program, '/reactors', 'management', REACTOR)).body.id as string;
+  const invocation = invocationIdOf(await create(program, `/reactors/${reactor}/react`, 'private', CALLBACK, 202));
 
   async function identityIn({ name: tenant, namespace }: Place, type: ApplicationType): Promise<Identity> {
     const file = join(folder.dataDir, 'secrets', namespace, `${type}-api-key`, 'api-key');
@@ -82,7 +97,8 @@ export async function setJudgeStage(): Promise<JudgeStage> {
   return {
     baseUrl: program.baseUrl,
     folder: folder.root,
-    reactors: [await create(program, '/reactors', 'management', REACTOR)],
+    reactors: [reactor],
+    invocations: [invocation],
     identities: async (type) => [await identityIn(TENANTS[0], type), await identityIn(TENANTS[1], type)],
     async succeeded() {
       const samples = await (await fetch(program.metricsUrl)).text();

@@ -1,12 +1,16 @@
 import { randomCardNumber, randomDigits, randomRoutingNumber, randomSecret } from './canary.ts';
+import { eventually } from './eventually.ts';
+import { invocationIdOf } from './invocation-id.ts';
 import type { Answer, RequestOptions } from './standalone.ts';
 
 /** How canaries get into a running vault. */
 export interface Planter {
   /** A value of its own for each place, so that a sighting tells where it came from. */
   plant(this: void, name: string, value?: string): string;
-  /** Sends a request that must come to this status: one refused too early would plant nothing. Gives its body. */
-  send(this: void, status: number, method: string, path: string, options?: RequestOptions): Promise<Answer['body']>;
+  /** Sends a request that must come to this status: one refused too early would plant nothing. */
+  ask(this: void, status: number, method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  /** The same, where only the body of the answer is of use. */
+  send(this: void, ...request: Parameters<Planter['ask']>): Promise<Answer['body']>;
   /** Of a management application; `send` uses that of a private one where a request names no other. */
   adminKey(this: void): string;
 }
@@ -134,11 +138,16 @@ export async function plantInApplications(planter: Planter): Promise<void> {
   await plantInReactors(planter, made.id as string);
 }
 
-/** In code, configuration, arguments, results and failures of a reactor. */
-async function plantInReactors({ plant, send, adminKey }: Planter, application: string): Promise<void> {
+/**
+ * In code, configuration, arguments, results and failures of a reactor. What its code prints of its own accord is not
+ * among them: that is meant to be read. What it prints of a request is.
+ */
+async function plantInReactors({ plant, ask, send, adminKey }: Planter, application: string): Promise<void> {
   const code = `
     module.exports = async ({ args, configuration, svc }) => {
-      console.log('${plant('logged by code')}', args, configuration);
+      const kept = '${plant('literal of code')}';
+      console.log('invoked', args, configuration, args.secret, 'secret: ' + configuration.SECRET, args.card.number);
+      console.error(JSON.stringify({ args, configuration }), kept.length);
       if (args.what === 'throw') throw new Error('${plant('thrown by code')}' + args.secret + configuration.SECRET);
       if (args.what === 'custom') {
         throw new CustomHttpResponseError({ status: 418, headers: {}, body: { a: args.secret } });
@@ -170,6 +179,13 @@ async function plantInReactors({ plant, send, adminKey }: Planter, application: 
   await react(500, 'reject');
   await react(500, 'unserializable');
   await react(400, 'svc');
+  const asked = await ask(202, 'POST', `/reactors/${id}/react`, {
+    body: {
+      args: { what: 'tokenize', secret: plant('asynchronous argument'), card: `{{ ${CLEAR.id} }}` },
+      callback_url: `https://callback.invalid/${plant('callback URL')}`,
+    },
+  });
+  await eventually(() => send(200, 'GET', `/reactors/${id}/results/${invocationIdOf(asked)}`), { deadlineMs: 30_000 });
   await send(204, 'PATCH', `/reactors/${id}`, {
     key: adminKey(),
     body: { configuration: { SECRET: plant('patched configuration') } },

@@ -12,7 +12,6 @@ const UNSHOWN: readonly (readonly [what: RegExp, why: string])[] = [
   [/^\w+ 503$/, 'what is away is away for all operations: shown for some, with Postgres held up'],
   [/^get(Document|Page) 429$/, 'an address is counted before its path is looked at: shown for paths of tokens'],
   [/^(Token\.enrichments|CardEnrichments\b.*)$/, 'of detokenized tokens, in an answer of the shape of its request'],
-  [/^Invocation\.callback_url$/, 'no request with it succeeds: asynchronous invocation is refused'],
 ];
 
 function filesIn(suite: Suite): string[] {

@@ -6,6 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface OpenRequest {
   /** Sends the rest; resolves with the status of the answer. */
   finish(): Promise<number>;
+  /** The code of the error by which the connection ended; undefined where there was none. */
+  readonly closed: Promise<string | undefined>;
 }
 
 /** Resolves once the server has taken the head of the request, and said so. */
@@ -23,7 +25,12 @@ export async function openRequest(url: string, key: string, body: object): Promi
   client.flushHeaders();
   await Promise.race([once(client, 'continue'), delay(5_000).then(() => Promise.reject(new Error('not continued')))]);
   client.write(text.slice(0, 10));
+  const closed = new Promise<string | undefined>((resolve) => {
+    client.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+    client.once('close', () => resolve(undefined));
+  });
   return {
+    closed,
     async finish() {
       client.end(text.slice(10));
       const [response] = (await once(client, 'response')) as [IncomingMessage];

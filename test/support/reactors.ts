@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_SCALING } from '../../src/domain/declarations.ts';
 import type { ReactorInstance, ReactorWorkload } from '../../src/domain/declarations.ts';
+import type { ReactorLog } from '../../src/domain/reactor-supervision.ts';
 import type { Json } from '../../src/domain/json.ts';
 import { createProcessRuntime } from '../../src/operator/runtimes/process.ts';
 import type { ReactorRuntime, RuntimeState } from '../../src/operator/runtimes/types.ts';
@@ -19,7 +20,7 @@ export interface DeployedReactor {
   workload: ReactorWorkload;
   invoke: (
     args?: Json,
-    options?: { svc?: SvcAccess; timeoutMs?: number; revision?: string },
+    options?: { svc?: SvcAccess; timeoutMs?: number; revision?: string; begin?: () => Promise<boolean> },
   ) => Promise<InvocationOutcome>;
 }
 
@@ -27,25 +28,33 @@ export interface DeployedReactor {
 export interface ReactorHarness {
   runtime: ReactorRuntime;
   client: ReactorClient;
+  /** What the code of the reactors has printed. */
+  logs: ReactorLog[];
   /** Applies a workload and waits until its instances are ready. */
   deploy(code: string, overrides?: Partial<ReactorWorkload>, replicas?: number): Promise<DeployedReactor>;
   stop(): Promise<void>;
 }
 
 export function createReactorHarness(clientOptions: ReactorClientOptions = {}): ReactorHarness {
-  const runtime = createProcessRuntime({ command: REACTOR_COMMAND, overlapMs: 300 });
+  const logs: ReactorLog[] = [];
+  const runtime = createProcessRuntime({
+    command: REACTOR_COMMAND,
+    overlapMs: 300,
+    onLog: (line) => void logs.push(line),
+  });
   const client = createReactorClient(clientOptions);
   runtime.onChange(({ tenantId, reactorId, ready }) => client.instances.replace(tenantId, reactorId, ready));
   return {
     runtime,
     client,
+    logs,
     async deploy(code, overrides = {}, replicas = 1) {
       const workload = workloadOf(code, overrides);
       await runtime.apply(workload, replicas);
       await until(() => stateOf(runtime, workload)?.ready.filter(isOf(workload.revision)).length === replicas);
       return {
         workload,
-        invoke: (args = {}, { svc, timeoutMs = 30_000, revision = workload.revision } = {}) =>
+        invoke: (args = {}, { svc, timeoutMs = 30_000, revision = workload.revision, begin } = {}) =>
           client.invoke({
             tenantId: workload.tenantId,
             reactorId: workload.reactorId,
@@ -54,6 +63,7 @@ export function createReactorHarness(clientOptions: ReactorClientOptions = {}): 
             traceId: 'trace',
             timeoutMs,
             ...(svc ? { svc } : {}),
+            ...(begin ? { begin } : {}),
           }),
       };
     },

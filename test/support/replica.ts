@@ -1,11 +1,13 @@
 import { join } from 'node:path';
+import { acceptSharedSecret } from '../../src/api/internal/authentication.ts';
 import { createDatabase } from '../../src/data/database.ts';
 import { openKeyring } from '../../src/keys/keyring.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { silentLogger } from '../../src/platform/logger.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
-import { startApi, type ApiOptions } from '../../src/roles/api.ts';
+import { startApi } from '../../src/roles/api.ts';
+import type { ApiOptions } from '../../src/roles/api/options.ts';
 import { NO_RATE_LIMITS, type RateLimitSettings, type TestVault } from './vault.ts';
 
 /** One more API over the database and, if not given, the keyring of a vault, with connections and caches of its own. */
@@ -13,8 +15,8 @@ export async function startReplica(
   vault: TestVault,
   connectionString = vault.apiConnectionString,
   rateLimits: Partial<RateLimitSettings> = {},
-  keys: Partial<Pick<ApiOptions, 'keyManagement' | 'dataKeyLimits'>> = {},
-): Promise<{ baseUrl: string; metrics: Metrics; stop(): Promise<void> }> {
+  own: Partial<Pick<ApiOptions, 'keyManagement' | 'dataKeyLimits' | 'callbackHttpHosts'>> = {},
+): Promise<{ baseUrl: string; internalUrl: string; metrics: Metrics; stop(): Promise<void> }> {
   const logger = silentLogger;
   const metrics = createMetrics();
   const shutdown = createShutdownStack({ logger });
@@ -24,10 +26,11 @@ export async function startReplica(
   shutdown.push('maintenance', () => maintenance.close());
   const api = await startApi({
     ...{ database, maintenance, connectionString, logger, shutdown, clock: systemClock, metrics },
-    ...{ host: '127.0.0.1', port: 0, internalHost: '127.0.0.1', internalPort: 0, internalToken: vault.internalToken },
+    ...{ host: '127.0.0.1', port: 0, internalHost: '127.0.0.1', internalPort: 0 },
+    internalAuthentication: acceptSharedSecret(async () => vault.internalToken),
     keyManagement:
-      keys.keyManagement ?? (await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true })),
-    dataKeyLimits: keys.dataKeyLimits,
+      own.keyManagement ?? (await openKeyring(join(vault.dataDir, 'keyring.json'), { isNeeded: async () => true })),
+    ...{ dataKeyLimits: own.dataKeyLimits, callbackHttpHosts: own.callbackHttpHosts },
     headerPrefixes: ['SVC', 'BT'],
     corsOrigins: [],
     ...NO_RATE_LIMITS,
@@ -35,5 +38,10 @@ export async function startReplica(
     version: '0.0.0-test',
   });
   api.becomeReady();
-  return { baseUrl: `http://127.0.0.1:${api.port}`, metrics, stop: () => shutdown.run() };
+  return {
+    baseUrl: `http://127.0.0.1:${api.port}`,
+    internalUrl: `http://127.0.0.1:${api.internalPort}`,
+    metrics,
+    stop: () => shutdown.run(),
+  };
 }

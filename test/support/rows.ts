@@ -4,6 +4,7 @@ import type { ApplicationRow } from '../../src/data/applications.ts';
 import type { NewApplicationKey } from '../../src/data/application-keys.ts';
 import type { Queryable } from '../../src/data/database.ts';
 import type { IdempotencySlot } from '../../src/data/idempotent-answers.ts';
+import type { NewInvocation } from '../../src/data/invocations.ts';
 import type { NewReactor } from '../../src/data/reactors.ts';
 import { upsertTenant, type TenantRow } from '../../src/data/tenants.ts';
 import type { NewToken } from '../../src/data/tokens.ts';
@@ -102,6 +103,7 @@ export function newReactor(tenantId: string, overrides: Partial<NewReactor> = {}
     timeoutSeconds: 30,
     scaling: DEFAULT_SCALING,
     memoryBytes: 256 * 1024 * 1024,
+    egress: null,
     revision: 'one',
     declared: false,
     createdBy: null,
@@ -129,6 +131,20 @@ export function newLog(tenantId: string, entityId: string, overrides: Partial<Lo
 export function newSlot(tenantId: string, overrides: Partial<IdempotencySlot> = {}): IdempotencySlot {
   const applicationId = overrides.applicationId ?? randomUUID();
   return { tenantId, ownerId: applicationId, applicationId, keyHash: randomBytes(32), ...overrides };
+}
+
+/** An invocation that is to be run. */
+export function newInvocation(tenantId: string, overrides: Partial<NewInvocation> = {}): NewInvocation {
+  return {
+    tenantId,
+    id: randomUUID(),
+    reactorId: randomUUID(),
+    applicationId: randomUUID(),
+    traceId: 'trace',
+    args: Buffer.from('sealed arguments'),
+    callbackUrl: Buffer.from('sealed URL'),
+    ...overrides,
+  };
 }
 
 /** Ten minutes from now, and ten minutes ago. */

@@ -16,10 +16,21 @@ const planted = new Map<string, string>();
 
 let outputFolder: string | undefined;
 
-/** Begins to look for a value; a card number of its own where none is given. */
+/** All digits, and no more of them than fractions of a second have in logs: these turn up by chance in a whole run. */
+const LIKE_ANY_NUMBER = /^\d{1,11}$/;
+
+/**
+ * Begins to look for a value; a card number of its own where none is given. One that would turn up by chance is given
+ * back all the same, and not looked for: its own test has to, in less than what a whole run leaves behind.
+ */
 export function plantedCanary(what: string, value: string = randomCardNumber()): string {
-  planted.set(`${what} #${planted.size + 1}`, value);
+  if (!LIKE_ANY_NUMBER.test(value)) planted.set(`${what} #${planted.size + 1}`, value);
   return value;
+}
+
+/** What is looked for, by what it stands for. */
+export function plantedCanaries(): ReadonlyMap<string, string> {
+  return planted;
 }
 
 /** Keeps what was printed or measured until the run ends. `source` tells where a sighting comes from. */
@@ -38,10 +49,16 @@ export interface RunScan {
 /** Pieces in which large files are read; each overlaps the one before. */
 const PIECE_BYTES = 64 * 2 ** 20;
 
+/** Kubernetes keeps Secrets there in the clear, unless it is told to encrypt them: where keys of applications belong. */
+const STORE_OF_KUBERNETES = /\/tokenkeep-kubernetes-[^/]+\/etcd\//;
+
 /** The files below a folder, as they are at this moment: others may be taking them away. */
 async function filesBelow(folder: string, since: number): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !STORE_OF_KUBERNETES.test(file));
   const recent = await Promise.all(
     files.map(async (file) => ((await stat(file).catch(() => undefined))?.mtimeMs ?? 0) >= since),
   );

@@ -7,7 +7,7 @@ export interface SealedColumn {
   readonly rowKey: string;
 }
 
-/** Every sealed column of the schema. */
+/** Every sealed column of the schema that callers read. */
 export const SEALED_COLUMNS = {
   data: { table: 'tokens', column: 'data', rowKey: 'token_id' },
   mask: { table: 'tokens', column: 'mask', rowKey: 'token_id' },
@@ -15,9 +15,13 @@ export const SEALED_COLUMNS = {
   code: { table: 'reactors', column: 'code', rowKey: 'reactor_id' },
   configuration: { table: 'reactors', column: 'configuration', rowKey: 'reactor_id' },
   answer: { table: 'idempotent_answers', column: 'answer', rowKey: 'claim' },
+  secret: { table: 'webhook_secrets', column: 'secret', rowKey: 'secret_id' },
 } as const satisfies Record<string, SealedColumn>;
 
 export type SealedColumnName = keyof typeof SEALED_COLUMNS;
+
+/** Sealed columns of asynchronous invocations, which workers open. */
+export const INVOCATION_COLUMNS = ['args', 'callback_url', 'result'] as const;
 
 /** Columns of bytes that are not sealed: hashes, which open to nothing. */
 export const UNSEALED_COLUMNS: readonly string[] = [

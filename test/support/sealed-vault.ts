@@ -17,6 +17,8 @@ export interface SealedTenant {
   readonly creator: { readonly id: string; readonly key: string };
   /** The claims of its two kept answers. */
   readonly claims: readonly string[];
+  /** Of what signs its callbacks: the current one, and the one that it replaced. */
+  readonly secretIds: readonly string[];
 }
 
 export const TOKEN_IDS = ['card-1', 'card-2'] as const;
@@ -64,13 +66,28 @@ export async function sealedTenant(vault: TestVault): Promise<SealedTenant> {
     expect(status, JSON.stringify(body)).to.equal(200);
   }
   for (const name of IDEMPOTENCY_KEYS) expect((await sendKeyed(vault, creator, name)).status).to.equal(201);
-  return { tenantId, key, adminKey, creator, claims: await claimsOf(vault, creator.id) };
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', '/rotate'],
+  ] as const) {
+    const { status } = await vault.request(method, `/tenants/self/webhook-secret${path}`, { key: adminKey });
+    expect(status).to.equal(200);
+  }
+  const secrets = await vault.database.run<{ id: string }>(
+    { text: 'select secret_id as id from webhook_secrets where tenant_id = $1 order by expires_at nulls first' },
+    [tenantId],
+  );
+  const secretIds = secrets.map(({ id }) => id);
+  return { tenantId, key, adminKey, creator, claims: await claimsOf(vault, creator.id), secretIds };
 }
 
 /** Looks at what a column of the first row of its table holds, as a caller does. */
 export function readThrough(vault: TestVault, name: SealedColumnName, tenant: SealedTenant): Promise<Answer> {
   const { table } = SEALED_COLUMNS[name];
   if (table === 'idempotent_answers') return sendKeyed(vault, tenant.creator, IDEMPOTENCY_KEYS[0]);
+  if (table === 'webhook_secrets') {
+    return vault.request('GET', '/tenants/self/webhook-secret', { key: tenant.adminKey });
+  }
   if (table === 'reactors') return vault.request('GET', `/reactors/${REACTOR_IDS[0]}`, { key: tenant.adminKey });
   return vault.request('GET', `/tokens/${TOKEN_IDS[0]}`, { key: tenant.key });
 }
@@ -81,6 +98,7 @@ export const refusalOf = (name: SealedColumnName): number => (name === 'answer' 
 export function rowIdOf(name: SealedColumnName, tenant: SealedTenant, row: 0 | 1 = 0): string {
   const { table } = SEALED_COLUMNS[name];
   if (table === 'idempotent_answers') return tenant.claims[row]!;
+  if (table === 'webhook_secrets') return tenant.secretIds[row]!;
   return table === 'reactors' ? REACTOR_IDS[row] : TOKEN_IDS[row];
 }
 

@@ -40,6 +40,8 @@ export async function mochaGlobalTeardown(this: Runner): Promise<void> {
     await stopTestPostgres();
     const { stopTransitServer } = await import('./transit-server.ts');
     await stopTransitServer();
+    const { stopSharedKubernetes } = await import('./kubernetes/control-plane.ts');
+    await stopSharedKubernetes();
     const { dropOutput } = await import('./run-canaries.ts');
     await dropOutput();
   }

@@ -1,16 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { descendantsOf, isRunning, type ProcessIdentity } from './processes.ts';
-import { keepOutput } from './run-canaries.ts';
 import { eventually } from './eventually.ts';
+import { runProgram, spawnProgram, type Ended } from './program.ts';
+
+export { runProgram, type Ended } from './program.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const MAIN = join(ROOT, 'src', 'main.ts');
 
 /** One resource of each kind, and the applications of the README. */
 export const SAMPLES = join(ROOT, 'config', 'samples');
@@ -20,16 +20,9 @@ const READY_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 10_000;
 const GONE_DEADLINE_MS = 10_000;
 
-/** What a program left behind when it ended by itself. */
-export interface Ended {
-  /** Null where a signal ended it. */
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
 export interface Answer {
   status: number;
+  headers: Headers;
   /** Parsed JSON; text of any other type. */
   body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are looked into freely
 }
@@ -73,42 +66,6 @@ export interface ProgramOptions {
   env?: Record<string, string>;
   /** Where it may write core files of any size; by default it may not. */
   coreFolder?: string;
-}
-
-interface Spawned {
-  child: ChildProcess;
-  output: { stdout: string; stderr: string };
-  /** Resolves with the exit code once all output is read. */
-  ended: Promise<number | null>;
-}
-
-function spawnProgram(args: readonly string[], env: Record<string, string> = {}, coreFolder?: string): Spawned {
-  const limit = coreFolder === undefined ? 'ulimit -c 0' : 'ulimit -c unlimited';
-  const program = [process.execPath, '--disable-warning=ExperimentalWarning', MAIN, ...args];
-  const child = spawn('/bin/sh', ['-c', `${limit}; exec "$@"`, 'sh', ...program], {
-    cwd: coreFolder ?? ROOT,
-    // Nothing of this process's own settings, which may be those of a vault.
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  // A test that fails half-way must not leave a vault behind.
-  const killChild = (): void => void child.kill('SIGKILL');
-  process.once('exit', killChild);
-  child.once('exit', () => process.off('exit', killChild));
-  const output = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
-  const ended = once(child, 'close').then(([code]) => {
-    keepOutput('output-of-programs', output.stdout + output.stderr);
-    return code as number | null;
-  });
-  return { child, output, ended };
-}
-
-/** Runs a command of the program to its end. */
-export async function runProgram(args: readonly string[], env?: Record<string, string>): Promise<Ended> {
-  const { output, ended } = spawnProgram(args, env);
-  return { code: await ended, ...output };
 }
 
 function argumentsOf({ dataDir, manifests, port = '0', flags = [] }: ProgramOptions): string[] {
@@ -191,7 +148,8 @@ async function send(url: string, method: string, options: RequestOptions = {}): 
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true;
-  return { status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text };
+  const { status, headers: answered } = response;
+  return { status, headers: answered, body: isJson && text !== '' ? JSON.parse(text) : text };
 }
 
 /** Once it is there: Secrets are written a moment after their documents. */

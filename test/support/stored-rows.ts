@@ -4,15 +4,18 @@ import { insertApplicationKey } from '../../src/data/application-keys.ts';
 import { createDataKeyStore } from '../../src/data/data-keys.ts';
 import type { Database } from '../../src/data/database.ts';
 import { claimSlot } from '../../src/data/idempotent-answers.ts';
+import { insertInvocation, type InvocationKey } from '../../src/data/invocations.ts';
 import { insertLogs } from '../../src/data/logs.ts';
 import { insertReactor } from '../../src/data/reactors.ts';
 import { insertSession } from '../../src/data/sessions.ts';
 import { foldTokenCounts } from '../../src/data/token-counts.ts';
 import { insertTokens } from '../../src/data/token-inserts.ts';
+import { insertWebhookSecret } from '../../src/data/webhook-secrets.ts';
 import {
   LATER,
   newApplication,
   newApplicationKey,
+  newInvocation,
   newLog,
   newReactor,
   newSlot,
@@ -33,6 +36,7 @@ export interface StoredRows {
   readonly tokenId: string;
   readonly searchHash: Buffer;
   readonly reactorId: string;
+  readonly invocation: InvocationKey;
   readonly logId: string;
 }
 
@@ -71,10 +75,13 @@ export async function storeRowInEachTable(owner: Database): Promise<StoredRows> 
   await insertTokens(owner, tokens.slice(1), []);
   await insertReactor(owner, reactor, newLog(tenantId, reactor.id));
   await claimSlot(owner, { ...newSlot(tenantId), claim: randomUUID() }, 600);
+  const invocation = newInvocation(tenantId);
+  await insertInvocation(owner, invocation, 10, newLog(tenantId, invocation.reactorId));
+  await insertWebhookSecret(owner, { tenantId, id: randomUUID(), secret: Buffer.from('sealed secret') });
   await insertLogs(owner, [log]);
   return {
     ...{ tenantId, applicationId: application.id, keyId: key.id, keyDigest: key.digest },
     ...{ sessionId: session.id, sessionKeyDigest: keyDigest, nonceDigest },
-    ...{ dataKeyId, tokenId: tokens[0]!.id, searchHash, reactorId: reactor.id, logId: log.id },
+    ...{ dataKeyId, tokenId: tokens[0]!.id, searchHash, reactorId: reactor.id, logId: log.id, invocation },
   };
 }

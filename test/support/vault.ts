@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { acceptSharedSecret } from '../../src/api/internal/authentication.ts';
 import type { Database } from '../../src/data/database.ts';
 import type { AccessRule } from '../../src/domain/access.ts';
 import { digestOfKey, generateApplicationKey } from '../../src/domain/application-keys.ts';
@@ -21,7 +22,8 @@ import type { Clock } from '../../src/platform/clock.ts';
 import { createMetrics, type Metrics } from '../../src/platform/metrics.ts';
 import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import { createShutdownStack } from '../../src/platform/shutdown.ts';
-import { startApi, type ApiOptions } from '../../src/roles/api.ts';
+import { startApi } from '../../src/roles/api.ts';
+import type { ApiOptions } from '../../src/roles/api/options.ts';
 import { learnDocument, runRecorder } from './exchange-recorder.ts';
 import { createTestDatabase, type TestDatabase } from './postgres.ts';
 import { keepOutput, plantedCanary } from './run-canaries.ts';
@@ -90,8 +92,14 @@ export interface TestVaultOptions {
   rateLimits?: Partial<RateLimitSettings>;
   broadReads?: ApiOptions['broadReads'];
   corsOrigins?: readonly string[];
+  callbackHttpHosts?: ApiOptions['callbackHttpHosts'];
+  callbackEgress?: ApiOptions['callbackEgress'];
   /** A keyring in the data folder, unless given. It is closed with the vault. */
   keyManagement?: KeyManagement;
+  /** As whom it calls instances in pods. */
+  reactorIdentity?: ApiOptions['reactorIdentity'];
+  /** How those call it back. */
+  svc?: ApiOptions['svc'];
   dataKeyLimits?: ApiOptions['dataKeyLimits'];
   /** In the place of a new one of the run's own Postgres. It is disposed of with the vault. */
   openDatabase?: () => Promise<TestDatabase>;
@@ -136,17 +144,20 @@ export async function startTestVault(options: TestVaultOptions = {}): Promise<Te
   shutdown.push('key management', () => keyManagement.close());
   const api = await startApi({
     ...{ database: apiDatabase, maintenance, connectionString: apiConnectionString },
-    ...{ internalToken, clock, logger, shutdown },
+    ...{ clock, logger, shutdown },
+    internalAuthentication: acceptSharedSecret(async () => internalToken),
     ...{ keyManagement, dataKeyLimits: options.dataKeyLimits },
     host: '127.0.0.1',
     port: 0,
     internalHost: '127.0.0.1',
     internalPort: 0,
+    ...{ reactorIdentity: options.reactorIdentity, svc: options.svc },
     headerPrefixes: ['SVC', 'BT'],
     ...NO_RATE_LIMITS,
     ...options.rateLimits,
     broadReads: options.broadReads,
     corsOrigins: options.corsOrigins ?? [],
+    ...{ callbackHttpHosts: options.callbackHttpHosts, callbackEgress: options.callbackEgress },
     version: '0.0.0-test',
     metrics,
   });

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { createCanaryScanner } from '../../support/canary.ts';
+import { CallbackReceiver } from '../../support/callback-receiver.ts';
 import { eventually } from '../../support/eventually.ts';
+import { invocationIdOf } from '../../support/invocation-id.ts';
 import { everything } from '../../support/permission-matrix/tenancy.ts';
 import { startTestVault, type TestApplication, type TestVault } from '../../support/vault.ts';
 
@@ -20,22 +22,34 @@ const UNTIL_REFUSED = (then: string): string => `
     }
   };`;
 
+/** So slow that the log can be taken away while it runs. */
+const SLOW = `
+  module.exports = async ({ args }) => {
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    return { raw: args.raw };
+  };`;
+
 describe('an audit log that cannot be written while a reactor runs', function () {
   this.timeout(120_000);
   let vault: TestVault;
+  let receiver: CallbackReceiver;
   let caller: TestApplication;
   let owner: TestApplication;
   let manager: TestApplication;
 
   before(async () => {
-    vault = await startTestVault({ reactors: true });
+    receiver = await CallbackReceiver.start();
+    vault = await startTestVault({ reactors: true, callbackHttpHosts: [receiver.host] });
     const tenantId = await vault.tenant();
     caller = await vault.application({ tenantId, rules: [everything('reveal')] });
     owner = await vault.application({ tenantId, rules: [everything('reveal')] });
     manager = await vault.application({ tenantId, type: 'management' });
   });
   afterEach(() => vault.database.run({ text: 'grant insert on logs to tokenkeep_api' }));
-  after(() => vault.stop());
+  after(async () => {
+    await vault.stop();
+    await receiver.stop();
+  });
 
   const count = async (text: string): Promise<number> => {
     const [row] = await vault.database.run<{ count: number }>({
@@ -91,4 +105,39 @@ describe('an audit log that cannot be written while a reactor runs', function ()
     expect(status).to.equal(503);
     expect(await count('tokens')).to.equal(tokensBefore);
   });
+
+  it('neither shows nor sends the result of one that nobody waits for, until the log is back', async () => {
+    const made = await vault.request('POST', '/reactors', {
+      key: manager.key,
+      body: { name: 'slow', code: SLOW, configuration: {} },
+    });
+    const path = `/reactors/${made.body.id}`;
+    const accepted = await vault.request('POST', `${path}/react`, {
+      key: caller.key,
+      body: { args: { raw: PLAINTEXT }, callback_url: receiver.url('result') },
+    });
+    expect(accepted.status).to.equal(202);
+    const id = invocationIdOf(accepted);
+    const isIn = (state: string) => count(`reactor_invocations where invocation_id = '${id}' and state = '${state}'`);
+    await eventually(async () => expect(await isIn('running')).to.equal(1));
+    await vault.database.run({ text: 'revoke insert on logs from tokenkeep_api' });
+    await eventually(async () => expect(await isIn('done')).to.equal(1), { deadlineMs: 20_000 });
+    const refused = await vault.request('GET', `${path}/results/${id}`, { key: caller.key });
+    expect(refused.status).to.equal(503);
+    expect(createCanaryScanner({ PLAINTEXT }).scan('answer', JSON.stringify(refused.body))).to.deep.equal([]);
+    // Given back, to be tried soon, and not counted: nothing was sent.
+    await eventually(async () => expect(await isGivenBack(id, 0)).to.equal(1), { deadlineMs: 20_000 });
+    expect(receiver.received('result')).to.have.length(0);
+    receiver.behave('result', (response, attempt) => response.writeHead(attempt === 1 ? 500 : 204).end());
+    await vault.database.run({ text: 'grant insert on logs to tokenkeep_api' });
+    await receiver.next('result');
+    await eventually(async () => expect(await isGivenBack(id, 1)).to.equal(1));
+    const { status, body } = await vault.request('GET', `${path}/results/${id}`, { key: caller.key });
+    expect([status, body]).to.deep.equal([200, { raw: PLAINTEXT }]);
+  });
+
+  const isGivenBack = (id: string, attempts: number): Promise<number> =>
+    count(`
+      reactor_invocations where invocation_id = '${id}' and state = 'done' and attempts = ${attempts}
+      and lease is null and due_at > now()`);
 });

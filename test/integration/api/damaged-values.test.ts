@@ -191,13 +191,12 @@ describe('what is stored, damaged', function () {
 
   it('keeps no other reactor from running', async () => {
     await damage('code');
-    const workloads = async () => {
-      const { body } = await vault.internal('GET', '/reactors');
-      return (body.data as { tenantId: string; reactorId: string }[])
-        .filter(({ tenantId }) => tenantId === tenant.tenantId)
-        .map(({ reactorId }) => reactorId);
-    };
-    expect(await workloads()).to.deep.equal([WHOLE_REACTOR]);
+    const { body } = await vault.internal('GET', '/reactors');
+    const ofTenant = (listed: { tenantId: string; reactorId: string }[]) =>
+      listed.filter(({ tenantId }) => tenantId === tenant.tenantId);
+    expect(ofTenant(body.data).map(({ reactorId }) => reactorId)).to.deep.equal([WHOLE_REACTOR]);
+    // Whoever runs reactors would take it for deleted.
+    expect(ofTenant(body.damaged)).to.deep.equal([{ tenantId: tenant.tenantId, reactorId: DAMAGED_REACTOR }]);
     await eventually(
       async () => {
         expect((await send('POST', `/reactors/${WHOLE_REACTOR}/react`, { args: {} })).body).to.deep.equal({ raw: '1' });

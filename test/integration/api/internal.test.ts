@@ -98,6 +98,44 @@ describe('the internal API', () => {
     expect(await use(body.key as string)).to.equal(200);
   });
 
+  it('revokes the declared keys of an application, which another one of any tenant may have then', async () => {
+    const [former, next] = [
+      applicationPath(randomUUID()),
+      `/tenants/${await vault.tenant()}/applications/${randomUUID()}`,
+    ];
+    const { value, declared } = newKey();
+    const moved = { ...APPLICATION, keys: [{ ...declared, id: randomUUID() }] };
+    const manager = await vault.application({ type: 'management', tenantId });
+    await vault.internal('PUT', former, { ...APPLICATION, keys: [declared] });
+    const { body } = await vault.request('POST', `/applications/${former.split('/').at(-1)}/keys`, {
+      key: manager.key,
+    });
+    expect((await vault.internal('PUT', next, moved)).status).to.equal(400);
+
+    for (let times = 0; times < 2; times++) {
+      expect((await vault.internal('DELETE', `${former}/keys`)).status).to.equal(204);
+      expect([await use(value), await use(body.key as string)]).to.deep.equal([401, 200]);
+    }
+    expect((await vault.internal('PUT', next, moved)).body).to.deep.equal({ changed: true });
+    expect(await use(value)).to.equal(200);
+    const shown = await vault.request('GET', former.replace(`/tenants/${tenantId}`, ''), { key: manager.key });
+    expect(shown.body).to.include({ name: 'Checkout' });
+  });
+
+  it('revokes nothing of an application that there is not, or that another tenant has', async () => {
+    const id = randomUUID();
+    const { value, declared } = newKey();
+    await vault.internal('PUT', applicationPath(id), { ...APPLICATION, keys: [declared] });
+    for (const path of [
+      `/tenants/${await vault.tenant()}/applications/${id}/keys`,
+      `${applicationPath(randomUUID())}/keys`,
+    ]) {
+      expect((await vault.internal('DELETE', path)).status, path).to.equal(204);
+    }
+    expect((await vault.internal('DELETE', `${applicationPath('shop')}/keys`)).status).to.equal(404);
+    expect(await use(value)).to.equal(200);
+  });
+
   it('refuses a key that another application has, naming the field', async () => {
     const { declared } = newKey();
     await vault.internal('PUT', applicationPath(randomUUID()), { ...APPLICATION, keys: [declared] });

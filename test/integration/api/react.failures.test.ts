@@ -58,15 +58,17 @@ describe('failures of a reactor that is run over the API', () => {
       expect(answer.headers.get('content-type')).to.equal('application/problem+json');
       expect(answer.body).to.deep.include({ status, errors: { field: ['is wrong'] } });
       expect(answer.body.instance).to.equal(answer.headers.get('svc-trace-id'));
+      expect(answer.headers.has('retry-after')).to.equal(status === 429 || status === 503);
     });
   }
 
-  it('pass on what the code answers by itself, but not how the connection is kept', async () => {
+  it('pass on what the code answers by itself, but not how the connection is kept, nor what the API says of itself', async () => {
     const id = await reactor(`module.exports = async () => {
       throw new CustomHttpResponseError({
         status: 418,
         headers: { 'X-Custom': 'yes', 'Content-Type': 'text/plain', 'Transfer-Encoding': 'chunked',
-          'Content-Length': '3', Connection: 'upgrade' },
+          'Content-Length': '3', Connection: 'upgrade', 'Content-Encoding': 'gzip', 'SVC-TRACE-ID': 'mine',
+          'Cache-Control': 'max-age=5' },
         body: 'short and stout',
       });
     };`);
@@ -77,7 +79,10 @@ describe('failures of a reactor that is run over the API', () => {
     expect([status, body]).to.deep.equal([418, 'short and stout']);
     expect(headers.get('x-custom')).to.equal('yes');
     expect(headers.get('content-type')).to.equal('text/plain');
+    expect(headers.get('cache-control')).to.equal('max-age=5');
     expect(headers.get('connection')).not.to.equal('upgrade');
+    expect(headers.has('content-encoding')).to.equal(false);
+    expect(headers.get('svc-trace-id')).to.have.lengthOf(36);
   });
 
   it('tell nothing of what any other throw says', async () => {

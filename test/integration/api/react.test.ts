@@ -104,13 +104,6 @@ describe('running a reactor over the API', () => {
     expect((await react(echo, {}, reader.key)).status).to.equal(403);
   });
 
-  it('is not there asynchronously', async () => {
-    const { status } = await contract.request('POST', `/reactors/${echo}/react`, {
-      ...{ key: user.key, body: { callback_url: 'https://example.com/' } },
-    });
-    expect(status).to.equal(501);
-  });
-
   describe('results', () => {
     it('hold what is raw, and tokens in the place of what is to be tokenized', async () => {
       const id = await reactor(`module.exports = async ({ args }) => ({

@@ -25,7 +25,6 @@ describe('paths that are not served', () => {
       '/proxy/any/path?a=b',
       '/account-updater/jobs',
       '/account-updater/jobs/1',
-      '/reactors/d2cbc1b4-5c3a-45a3-9ee2-392a1c475ab4/results/1',
       '/proxies/%00',
     ],
   };

@@ -6,6 +6,7 @@ import { silentLogger } from '../../../src/platform/logger.ts';
 import { createMetrics } from '../../../src/platform/metrics.ts';
 import { CVC_KEYS_TURN, shredCvcKeys } from '../../../src/services/key-rotation/cvc-shredding.ts';
 import { createSweeper } from '../../../src/services/sweeper.ts';
+import { rulesFor } from '../../support/access.ts';
 import {
   createPostgresArchive,
   type ArchivingPostgres,
@@ -75,17 +76,7 @@ for (const { name, create } of KEY_MANAGEMENTS) {
       archive = await createPostgresArchive();
       server = await archive.start();
       vault = await startOver(server);
-      ({ key } = await vault.application({
-        rules: [
-          {
-            description: 'all',
-            priority: 1,
-            container: '/',
-            transform: 'reveal',
-            permissions: ['token:create', 'token:read'],
-          },
-        ],
-      }));
+      ({ key } = await vault.application({ rules: rulesFor({ '/': 'reveal' }, ['token:create', 'token:read']) }));
       cardIds.push(await createToken('card', { ...CARD, cvc: '987' }));
       otherId = await createToken('token', 'Jane Doe');
       const base = await server.takeBaseBackup();

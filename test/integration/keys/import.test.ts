@@ -12,6 +12,7 @@ import { lockFolder } from '../../../src/platform/folder-lock.ts';
 import { importDataKeys } from '../../../src/services/key-rotation/import.ts';
 import { KEYS_TURN } from '../../../src/services/key-rotation/parts.ts';
 import { readKeyStatus } from '../../../src/services/key-rotation/status.ts';
+import { rulesFor } from '../../support/access.ts';
 import { rejection } from '../../support/rejection.ts';
 import { findChangedKeys, plantDataKeys } from '../../support/rotation-load.ts';
 import { startReplica } from '../../support/replica.ts';
@@ -65,17 +66,7 @@ describe('the import of a keyring to a transit engine', function () {
     token = auth.client_token as string;
     vault = await startTestVault();
     folder = await mkdtemp(join(tmpdir(), 'tokenkeep-import-'));
-    ({ key } = await vault.application({
-      rules: [
-        {
-          description: 'all',
-          priority: 1,
-          container: '/',
-          transform: 'reveal',
-          permissions: ['token:create', 'token:read'],
-        },
-      ],
-    }));
+    ({ key } = await vault.application({ rules: rulesFor({ '/': 'reveal' }, ['token:create', 'token:read']) }));
     const { body } = await vault.request('POST', '/tokens', { key, body: { type: 'card', data: CARD } });
     cardId = body.id as string;
     const file = join(vault.dataDir, 'keyring.json');

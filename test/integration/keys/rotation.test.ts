@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { tryAdvisoryLock } from '../../../src/data/advisory-lock.ts';
 import type { KeyManagement } from '../../../src/keys/key-management.ts';
 import { KEYS_TURN } from '../../../src/services/key-rotation/parts.ts';
+import { rulesFor } from '../../support/access.ts';
 import { KEY_MANAGEMENTS, type TestKeys } from '../../support/key-managements.ts';
 import { killKeysCommand, runKeysCommand } from '../../support/keys-command.ts';
 import { startReplica } from '../../support/replica.ts';
@@ -45,17 +46,7 @@ for (const { name, create } of KEY_MANAGEMENTS) {
       vault = await startTestVault({ keyManagement: await keys.open(), dataKeyLimits });
       const keyManagement = await keys.open();
       replica = await startReplica(vault, vault.apiConnectionString, {}, { keyManagement, dataKeyLimits });
-      ({ key } = await vault.application({
-        rules: [
-          {
-            description: 'all',
-            priority: 1,
-            container: '/',
-            transform: 'reveal',
-            permissions: ['token:create', 'token:read'],
-          },
-        ],
-      }));
+      ({ key } = await vault.application({ rules: rulesFor({ '/': 'reveal' }, ['token:create', 'token:read']) }));
       planted = await plantDataKeys(vault.database, management, PLANTED);
       load = startLoad([vault.baseUrl, replica.baseUrl], key);
     });

@@ -97,12 +97,12 @@ describe('the connection to Vault', () => {
     const address = (): Partial<TransitOptions> => ({ address: transit.server.tlsAddress });
 
     it('is made with a certificate of the given authority', async () => {
-      const ca = await readFile(transit.server.caFile, 'utf8');
+      const ca = () => readFile(transit.server.caFile, 'utf8');
       await (await open({ ...address(), ca })).createDataKey('tokens', tenantId);
     });
 
     it('is refused without the authority, and by another name than the certificate has', async () => {
-      const ca = await readFile(transit.server.caFile, 'utf8');
+      const ca = () => readFile(transit.server.caFile, 'utf8');
       const named = transit.server.tlsAddress.replace('127.0.0.1', 'localhost');
       for (const options of [address(), { address: named, ca }]) {
         const error = await rejection(open(options));

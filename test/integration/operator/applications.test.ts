@@ -56,6 +56,19 @@ describe('applications in a manifests folder', () => {
     expect(await mode(path.join(plane.dataDir, 'status.json'))).to.equal('600');
   });
 
+  it('may have a name of 63 characters: that of their Secret is longer', async () => {
+    const name = 'a'.repeat(63);
+    await plane.write('longest.yaml', manifest('Application', name, { type: 'private' }));
+    await (
+      await plane.start()
+    ).reconciled;
+    const first = await plane.secret(`${name}-api-key`, 'api-key');
+    expect(digestsAt(plane, applicationPath(name))).to.deep.equal([digestOfKey(first)]);
+
+    await rm(plane.secretPath(`${name}-api-key`, '.'), { recursive: true });
+    await eventually(async () => expect(await plane.secret(`${name}-api-key`, 'api-key')).not.to.equal(first));
+  });
+
   it('follow an edit, and are deleted with their Secret when their document goes', async () => {
     await plane.write('payments.yaml', payments());
     await (

@@ -3,7 +3,14 @@ import path from 'node:path';
 import { expect } from 'chai';
 import { declaredId, tenantIdOf } from '../../../src/domain/declarations.ts';
 import { printStatus } from '../../../src/cli/status.ts';
-import { applicationPath, createControlPlane, heldAt, manifest, TENANT } from '../../support/operator/control-plane.ts';
+import {
+  applicationPath,
+  createControlPlane,
+  digestsAt,
+  heldAt,
+  manifest,
+  TENANT,
+} from '../../support/operator/control-plane.ts';
 import type { ControlPlane } from '../../support/operator/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -101,7 +108,7 @@ describe('a manifests folder', () => {
     await plane.write('a.yaml', application('a', { type: 'public' }));
     await eventually(async () =>
       expect(await refusedAs()).to.deep.equal([
-        ['a.yaml', 'spec type cannot be changed; declare another Application instead'],
+        ['a.yaml', 'spec.type type cannot be changed; declare another Application instead'],
       ]),
     );
     expect(heldAt(plane, applicationPath('a')).type).to.equal('private');
@@ -154,6 +161,59 @@ describe('a manifests folder', () => {
         message: 'Namespace acme-prod belongs to Tenant acme',
       });
     });
+  });
+
+  it('gives namespaces to the tenant that selects them, and moves what is in them when their labels change', async () => {
+    const acmeId = tenantIdOf('acme');
+    const declaredIn = (tenantId: string) => plane.api.held.has(applicationPath('a', tenantId, 'acme-prod'));
+    const namespace = (labels: object) =>
+      JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'acme-prod', labels } });
+    const selector = { matchExpressions: [{ key: 'owner', operator: 'In', values: ['acme'] }] };
+    const acme = manifest('Tenant', 'acme', { namespaces: { selector } });
+    await plane.write('a.yaml', acme + application('a', {}, { namespace: 'acme-prod' }));
+    await (
+      await plane.start()
+    ).reconciled;
+    expect([declaredIn(TENANT), declaredIn(acmeId)]).to.deep.equal([true, false]);
+
+    await plane.write('namespace.yaml', namespace({ owner: 'acme' }));
+    await eventually(() => expect([declaredIn(TENANT), declaredIn(acmeId)]).to.deep.equal([false, true]));
+    const rival = manifest('Tenant', 'rival', { namespaces: { selector: { matchLabels: { owner: 'acme' } } } });
+    await plane.write('b.yaml', rival);
+    await eventually(async () => {
+      const { reason } = (await plane.condition('Tenant', 'rival'))!;
+      expect(reason).to.equal('NamespaceConflict');
+    });
+
+    await plane.write('namespace.yaml', namespace({ owner: 'nobody' }));
+    await eventually(async () => expect((await plane.condition('Tenant', 'rival'))?.status).to.equal('True'));
+    const reasonOf = async () => (await plane.record('Application', 'a'))?.status?.conditions[0]?.reason;
+    await eventually(async () => expect(await reasonOf()).to.equal('TenantNotReady'));
+    expect([declaredIn(TENANT), declaredIn(acmeId)]).to.deep.equal([false, true]);
+  });
+
+  it('takes the key along when what is retained moves to another tenant: the application left behind has none', async () => {
+    const acmeId = tenantIdOf('acme');
+    const [former, next] = [TENANT, acmeId].map((tenantId) => applicationPath('a', tenantId));
+    await plane.write('a.yaml', application('a', { deletionPolicy: 'Retain' }));
+    await (
+      await plane.start()
+    ).reconciled;
+    const [digest] = digestsAt(plane, former!);
+    expect(digest).to.be.a('string');
+
+    await plane.write('acme.yaml', manifest('Tenant', 'acme', { namespaces: { matchNames: ['default'] } }));
+    await eventually(() => expect(digestsAt(plane, next!)).to.deep.equal([digest]));
+    expect(heldAt(plane, former!)).to.deep.include({ name: 'a', keys: [] });
+    const { requests } = plane.api;
+    expect(requests.indexOf(`DELETE ${former}/keys`))
+      .to.be.below(requests.indexOf(`PUT ${next}`))
+      .and.above(-1);
+
+    await plane.remove('acme.yaml');
+    await plane.write('default.yaml', manifest('Tenant', 'default', { namespaces: { matchNames: ['default'] } }));
+    await eventually(() => expect(digestsAt(plane, former!)).to.deep.equal([digest]));
+    expect(heldAt(plane, next!).keys).to.deep.equal([]);
   });
 
   it('deletes a tenant only where its deletion policy says so, and puts default values back to the default one', async () => {

@@ -63,6 +63,20 @@ describe('the client of the internal API', () => {
     await deletion;
   });
 
+  it('asks again over another connection where a kept one was closed in that moment', async () => {
+    const first = client.listDemand();
+    await eventually(() => expect(requests()).to.have.length(1));
+    answer('GET /internal/demand');
+    await first;
+    // It takes the connection that was kept, and is cut off.
+    const second = client.putReactor('t', 'r', reactor);
+    await eventually(() => expect(requests()).to.deep.equal([putR]));
+    open.pop()!.response.socket?.resetAndDestroy();
+    await eventually(() => expect(requests()).to.deep.equal([putR]));
+    answer(putR);
+    await second;
+  });
+
   it('breaks off what is under way when it is closed', async () => {
     const put = client.putReactor('t', 'r', reactor);
     await eventually(() => expect(requests()).to.deep.equal([putR]));

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createNoRuntime } from '../../../src/operator/runtimes/none.ts';
 import {
   applicationPath,
   createControlPlane,
@@ -79,6 +80,29 @@ describe('access rules and reactors in a manifests folder', () => {
     await eventually(async () => expect(await ready('AccessRule', 'second')).to.equal('True'));
   });
 
+  it('are not taken for an earlier one of their name that is still in force', async () => {
+    const paused = { annotations: { 'tokenkeep.dev/pause': 'true' } };
+    await plane.write('a.yaml', support());
+    await plane.write('b.yaml', rule('masked'));
+    await (
+      await plane.start()
+    ).reconciled;
+    expect(await ready('AccessRule', 'masked')).to.equal('True');
+    await plane.write('a.yaml', support({}, paused));
+    await eventually(async () =>
+      expect(await plane.condition('Application', 'support', 'Paused')).to.include({ status: 'True' }),
+    );
+    await plane.remove('b.yaml');
+    await eventually(async () => expect(await plane.record('AccessRule', 'masked')).to.be.undefined);
+    await plane.write('b.yaml', rule('masked', { priority: 8 }));
+    await eventually(async () => {
+      expect(await plane.condition('AccessRule', 'masked')).to.include({ reason: 'ApplicationNotReady' });
+    });
+    expect((await plane.record('AccessRule', 'masked'))?.generation).to.equal(1);
+    await plane.write('a.yaml', support());
+    await eventually(async () => expect(await ready('AccessRule', 'masked')).to.equal('True'));
+  });
+
   const code = 'module.exports = async () => ({ raw: {} });';
 
   it('declare a reactor with code and configuration from what it refers to, once that is there', async () => {
@@ -110,6 +134,16 @@ describe('access rules and reactors in a manifests folder', () => {
     expect(held).to.deep.include({ code, configuration: { MODE: 'explicit', KEY: 'k-1' }, memoryBytes: 2 ** 28 });
     expect(applicationPath('support')).to.include(held.applicationId);
     expect(JSON.stringify(await plane.status())).not.to.include('k-1');
+  });
+
+  it('are told that nothing runs them before anything is read for them', async () => {
+    await plane.write(
+      'reactor.yaml',
+      manifest('Reactor', 'brand', { code, configurationFrom: [{ secret: { name: 'not-there' } }] }),
+    );
+    const operator = await plane.start({ reactorRuntime: createNoRuntime() });
+    await operator.reconciled;
+    expect(await plane.condition('Reactor', 'brand')).to.include({ status: 'False', reason: 'NoRuntime' });
   });
 
   it('leave nothing in the status that tells their configuration, or confirms a guess at it', async () => {

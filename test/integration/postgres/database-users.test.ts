@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { createDatabase, type Database } from '../../../src/data/database.ts';
 import { ensureGroupRoles, GroupRolesMissing, putLogin, statementsForLogins } from '../../../src/data/group-roles.ts';
 import { createLogger, silentLogger } from '../../../src/platform/logger.ts';
+import { createMetrics } from '../../../src/platform/metrics.ts';
+import { noTracing } from '../../../src/platform/tracing.ts';
 import { createShutdownStack } from '../../../src/platform/shutdown.ts';
 import { type DatabaseConfig, type Databases, openDatabases } from '../../../src/roles/databases.ts';
 import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
@@ -44,7 +46,12 @@ describe('the users of a database that lies elsewhere', () => {
     };
     const none = { databaseUrl: undefined, maintenanceDatabaseUrl: undefined, migrationDatabaseUrl: undefined };
     try {
-      return await work(await openDatabases({ dataDir: '', ...none, ...urls }, { logger, shutdown, fail }));
+      return await work(
+        await openDatabases(
+          { dataDir: '', ...none, ...urls },
+          { logger, metrics: createMetrics(), tracing: noTracing, shutdown, fail },
+        ),
+      );
     } finally {
       await shutdown.run();
     }

@@ -39,7 +39,10 @@ describe('reactors in Postgres', () => {
     (await listLogs(test.database, { tenantId, retentionSeconds: 60, limit: 100 })).map(({ operation }) => operation);
 
   it('come back as they were stored, and among those of all tenants', async () => {
-    const reactor = await insert({ applicationId: randomUUID(), memoryBytes: 8 * 2 ** 30 });
+    const reactor = await insert({
+      ...{ applicationId: randomUUID(), memoryBytes: 8 * 2 ** 30 },
+      egress: { allow: ['api.example.com:443'] },
+    });
     const stored = { ...reactor, sealedFormat: SEALED_FORMAT, modifiedBy: null, modifiedAt: null };
     expect(await getReactor(test.database, tenantId, reactor.id)).to.deep.equal(stored);
     expect(await getReactor(test.database, randomUUID(), reactor.id)).to.equal(undefined);
@@ -120,6 +123,9 @@ describe('reactors in Postgres', () => {
     expect(await put({ code: Buffer.from('sealed again') })).to.equal('unchanged');
     expect(await put({ code: Buffer.from('other'), revision: 'two' })).to.equal('updated');
     expect(await put({ timeoutSeconds: 5, revision: 'two' })).to.equal('updated');
-    expect(await operations()).to.deep.equal(['update', 'update', 'create']);
+    expect(await put({ egress: { allow: [] }, revision: 'three' })).to.equal('updated');
+    expect(await put({ egress: { allow: [] }, revision: 'three' })).to.equal('unchanged');
+    expect(await put({ egress: null, revision: 'three' })).to.equal('updated');
+    expect(await operations()).to.deep.equal([...Array<string>(4).fill('update'), 'create']);
   });
 });

@@ -203,13 +203,17 @@ describe('the roles of the database', () => {
         ['applications', 'rules'],
         ['sessions', 'key_digest'],
         ['tenants', 'settings'],
+        ['reactor_invocations', 'args'],
+        ['reactor_invocations', 'callback_url'],
+        ['reactor_invocations', 'result'],
+        ['webhook_secrets', 'secret'],
       ]) {
         expect(await sweeper.outcome(`select ${column} from ${table}`), `${table}.${column}`).to.equal(REFUSED);
       }
     });
 
     it('may lock what it removes, and change none of it', async () => {
-      for (const table of ['tokens', 'token_cvcs', 'sessions', 'idempotent_answers']) {
+      for (const table of ['tokens', 'token_cvcs', 'sessions', 'idempotent_answers', 'webhook_secrets']) {
         expect(await sweeper.outcome(`select tenant_id from ${table} for update`), table).to.be.above(0);
         expect(await sweeper.outcome(`update ${table} set expires_at = now()`), table).to.equal(REFUSED);
       }
@@ -222,6 +226,8 @@ describe('the roles of the database', () => {
       `update tenants set quotas = '{}'`,
       'delete from tenants',
       `update applications set permissions = '{}'`,
+      `update reactor_invocations set state = 'waiting'`,
+      `update reactor_invocations set result = null`,
       `insert into tokens (tenant_id) values (gen_random_uuid())`,
       `insert into application_keys (tenant_id) values (gen_random_uuid())`,
       'select drop_log_partitions(now())',

@@ -18,6 +18,9 @@ import type { Database } from '../../../src/data/database.ts';
 import { setDeclaredKeys } from '../../../src/data/declared-keys.ts';
 import { claimSlot } from '../../../src/data/idempotent-answers.ts';
 import { removeAnswersOf } from '../../../src/data/idempotent-answer-removal.ts';
+import { claimInvocation } from '../../../src/data/invocation-claims.ts';
+import { beginInvocation } from '../../../src/data/invocation-progress.ts';
+import { getInvocation, insertInvocation } from '../../../src/data/invocations.ts';
 import { insertLogs, listLogs } from '../../../src/data/logs.ts';
 import {
   deleteReactor,
@@ -34,9 +37,19 @@ import { findTokenByFingerprint, insertTokens } from '../../../src/data/token-in
 import { listTokens, pageOfTokens } from '../../../src/data/token-lists.ts';
 import { searchTokens } from '../../../src/data/token-search.ts';
 import { deleteToken, findToken, findTokens } from '../../../src/data/tokens.ts';
+import { insertWebhookSecret, listWebhookSecrets, rotateWebhookSecret } from '../../../src/data/webhook-secrets.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts';
-import { LATER, newApplication, newApplicationKey, newLog, newReactor, newSlot, newToken } from '../../support/rows.ts';
+import {
+  LATER,
+  newApplication,
+  newApplicationKey,
+  newInvocation,
+  newLog,
+  newReactor,
+  newSlot,
+  newToken,
+} from '../../support/rows.ts';
 import { type StoredRows, storeRowInEachTable } from '../../support/stored-rows.ts';
 import { databaseWithin } from '../../support/tenant-database.ts';
 
@@ -73,6 +86,8 @@ const READS: Record<string, (on: Database, rows: StoredRows) => Promise<unknown>
   },
   'a reactor': (on, { tenantId, reactorId }) => getReactor(on, tenantId, reactorId),
   reactors: async (on, { tenantId }) => (await pageOfReactors(on, { tenantId }, PAGE)).rows,
+  'an invocation': (on, { invocation }) => getInvocation(on, invocation),
+  'webhook secrets': (on, { tenantId }) => listWebhookSecrets(on, tenantId),
   'log entries': (on, { tenantId }) => listLogs(on, { tenantId, retentionSeconds: 60, limit: 10 }),
 };
 
@@ -113,6 +128,16 @@ const CHANGES: Record<string, (on: Database, rows: StoredRows, log: ReturnType<t
     deleteToken(on, { tenantId, id, container: '/general/high/', createdAt: new Date() }, log),
   'store a reactor': (on, { tenantId }, log) => insertReactor(on, newReactor(tenantId), log),
   'delete a reactor': (on, { tenantId, reactorId }, log) => deleteReactor(on, tenantId, reactorId, log),
+  'accept an invocation': (on, { tenantId }, log) => insertInvocation(on, newInvocation(tenantId), 10, log),
+  'claim an invocation': (on) =>
+    claimInvocation(on, {
+      ...{ stage: 'run', lease: randomUUID(), leaseSeconds: 60, busyTenants: [], busyReactors: [] },
+    }),
+  'begin an invocation': (on, { invocation }) => beginInvocation(on, { ...invocation, lease: randomUUID() }, 60),
+  'make a webhook secret': (on, { tenantId }) =>
+    insertWebhookSecret(on, { tenantId, id: randomUUID(), secret: Buffer.from('forged') }),
+  'rotate a webhook secret': (on, { tenantId }, log) =>
+    rotateWebhookSecret(on, { tenantId, id: randomUUID(), secret: Buffer.from('forged') }, 60, log),
   'claim an idempotency key': (on, { tenantId }) => claimSlot(on, { ...newSlot(tenantId), claim: randomUUID() }, 60),
   'remove kept answers': (on, { tenantId, applicationId }) => removeAnswersOf(on, { tenantId, applicationId }, 100),
   'write to the log': (on, { tenantId }) => insertLogs(on, [newLog(tenantId, 'forged')]),
@@ -134,7 +159,15 @@ describe('statements of the vault that ask for another tenant than they are run 
   /** Everything that is stored of the tenant, counted. */
   async function contents({ tenantId }: StoredRows): Promise<unknown> {
     const tables = ['tenants', 'applications', 'application_keys', 'sessions', 'data_keys', 'tokens', 'token_cvcs'];
-    const others = ['token_search_hashes', 'reactors', 'idempotent_answers', 'logs', 'token_count_changes'];
+    const others = [
+      'token_search_hashes',
+      'reactors',
+      'idempotent_answers',
+      'logs',
+      'token_count_changes',
+      'reactor_invocations',
+      'webhook_secrets',
+    ];
     const text = [...tables, ...others]
       .map(
         (table) => `select '${table}' as name, jsonb_agg(to_jsonb(t) order by t::text) as rows from ${table} t

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { randomCardNumber } from '../../support/canary.ts';
+import { randomCardNumber, randomDigits, randomRoutingNumber } from '../../support/canary.ts';
 import { administer, createEmptyDatabase } from '../../support/postgres.ts';
-import { scanForCanaries } from '../../support/run-canaries.ts';
+import { plantedCanaries, plantedCanary, scanForCanaries } from '../../support/run-canaries.ts';
 
 describe('the scan for canaries at the end of a run', function () {
   this.timeout(120_000);
@@ -37,6 +37,15 @@ describe('the scan for canaries at the end of a run', function () {
     await writeFile(join(folder, 'output.txt'), `number: ${Buffer.from(canary).toString('base64')}`);
     expect(await placesOf(canary)).to.deep.equal([join(folder, 'output.txt')]);
     await rm(folder, { recursive: true });
+  });
+
+  it('does not look for short numbers: the fraction of some instant in some log is the same', () => {
+    const [routingNumber, accountNumber] = [randomRoutingNumber(), randomDigits(12)];
+    expect(plantedCanary('routing number', routingNumber)).to.equal(routingNumber);
+    expect(plantedCanary('account number', accountNumber)).to.equal(accountNumber);
+    const lookedFor = [...plantedCanaries().values()];
+    expect(lookedFor).to.include(accountNumber);
+    expect(lookedFor).not.to.include(routingNumber);
   });
 
   it('finds none that was not written', async () => {

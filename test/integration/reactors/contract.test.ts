@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ERROR_CLASSES } from '../../../src/reactors/errors.ts';
-import { BODY_RUNNER, createReactorHarness } from '../../support/reactors.ts';
 import type { DeployedReactor, ReactorHarness } from '../../support/reactors.ts';
+import { useBodyRunner } from '../../support/reactors/use-body-runner.ts';
 
 const inFunction = (body: string): string => `module.exports = async function (req) { ${body} }`;
 
@@ -9,11 +9,7 @@ describe('the contract of reactor code', function () {
   this.timeout(60_000);
   let reactors: ReactorHarness;
   let runner: DeployedReactor;
-  before(async () => {
-    reactors = createReactorHarness();
-    runner = await reactors.deploy(BODY_RUNNER);
-  });
-  after(() => reactors.stop());
+  useBodyRunner((made) => ({ reactors, runner } = made));
 
   const run = (body: string) => runner.invoke({ body });
 
@@ -135,7 +131,8 @@ describe('the contract of reactor code', function () {
   });
 
   describe('a module that is not there', () => {
-    const available = '@tokenkeep/errors, buffer, crypto, events, querystring, url, util, uuid';
+    const available =
+      '@tokenkeep/errors, axios, buffer, crypto, events, jsonpath, node-fetch, querystring, url, util, uuid';
 
     it('is named beside those that are there, where the code does not catch the error', async () => {
       expect(await runAlone(`\n  require('left-pad')`)).to.deep.include({
@@ -169,7 +166,7 @@ describe('the contract of reactor code', function () {
     });
   });
 
-  it('has the globals of a server without the network', async () => {
+  it('has the globals of a server', async () => {
     const outcome = await run(`
       const params = new URL('https://a.example:8443/p?x=1&x=2#h').searchParams;
       await new Promise((resolve) => setTimeout(resolve, 1));
@@ -180,7 +177,7 @@ describe('the contract of reactor code', function () {
         text: new TextDecoder().decode(new TextEncoder().encode('hé€😀')),
         base64: btoa('abc') + atob('ZGVm'), at: copy.at.toISOString(), deep: copy.map.get(1).deep,
         uuid: /^[0-9a-f-]{36}$/.test(crypto.randomUUID()),
-        absent: [typeof fetch, typeof process, typeof WebAssembly, typeof SharedArrayBuffer, typeof WeakRef],
+        absent: [typeof FormData, typeof process, typeof WebAssembly, typeof SharedArrayBuffer, typeof WeakRef],
       } }`);
     expect(outcome)
       .to.have.property('raw')

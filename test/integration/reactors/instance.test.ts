@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { DEFAULT_SCALING } from '../../../src/domain/declarations.ts';
 import type { ReactorInstance } from '../../../src/domain/declarations.ts';
-import { createReactorHarness, stateOf, until } from '../../support/reactors.ts';
+import { Instance } from '../../../src/reactors/host/instance.ts';
+import { createReactorHarness, stateOf, until, workloadOf } from '../../support/reactors.ts';
 import type { DeployedReactor, ReactorHarness } from '../../support/reactors.ts';
 
 const SLOW =
@@ -52,6 +53,19 @@ describe('one instance of a reactor', function () {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 200, 200, 503]);
   });
 
+  it('takes no more than so many calls beside one that goes on, to come to a look at its memory', async () => {
+    const workload = workloadOf(SLOW, { scaling: { ...DEFAULT_SCALING, concurrency: 2 } });
+    const instance = new Instance({ workload, onStopped: () => undefined });
+    await instance.start();
+    const call = (ms: number) => instance.invoke({ revision: '', args: { ms }, traceId: 't', timeoutMs: 20_000 });
+    const long = call(9_500);
+    let beside = 0;
+    for (; instance.isFree && beside < 150; beside += 1) await call(0);
+    expect([beside, instance.inFlight]).to.deep.equal([99, 1]);
+    await instance.kill();
+    await long;
+  });
+
   it('never lets invocations that come at the same time meet', async () => {
     const reactor = await reactors.deploy('module.exports = async (req) => ({ raw: req.args.mine })', {
       scaling: { ...DEFAULT_SCALING, concurrency: 10 },
@@ -83,7 +97,9 @@ describe('one instance of a reactor', function () {
     const outcomes = Promise.all([1, 2, 3, 4].map(() => reactor.invoke({ ms: 300 })));
     // Each instance runs one at a time, so two in flight are one on each.
     await until(() => reactors.client.demand().some(({ inFlight, waiting }) => inFlight === 2 && waiting === 2));
-    expect(reactors.client.demand()).to.deep.equal([{ tenantId, reactorId, inFlight: 2, waiting: 2 }]);
+    const demand = reactors.client.demand().filter((one) => one.reactorId === reactorId);
+    expect(demand).to.have.length(1);
+    expect(demand[0]).to.deep.include({ tenantId, reactorId, inFlight: 2, waiting: 2 });
     expect((await outcomes).map(({ kind }) => kind)).to.deep.equal(Array(4).fill('returned'));
   });
 });

@@ -88,7 +88,7 @@ describe('isolation of invocations', function () {
     const reactor = await reactors.deploy(
       `module.exports = async (req) => { try { require(req.args.name) } catch (error) { return { raw: error.message } } }`,
     );
-    for (const name of ['fs', 'node:child_process', 'net', 'isolated-vm', '__proto__', 'constructor', 'node-fetch']) {
+    for (const name of ['fs', 'node:child_process', 'net', 'isolated-vm', '__proto__', 'constructor', 'https']) {
       const outcome = await reactor.invoke({ name });
       expect(outcome).to.have.property('raw').that.contains('Cannot find module').and.contains('@tokenkeep/errors');
     }

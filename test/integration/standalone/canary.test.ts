@@ -50,11 +50,12 @@ describe('canaries planted through every endpoint', function () {
 
   const planter: Planter = {
     plant: (name, value = randomSecret()) => (secrets[name] = plantedCanary(name, value)),
-    async send(status, method, path, options) {
+    async ask(status, method, path, options) {
       const answer = await vault.request(method, path, { key: payments, ...options });
       expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).to.equal(status);
-      return answer.body;
+      return answer;
     },
+    send: async (...request) => (await planter.ask(...request)).body,
     adminKey: () => admin,
   };
   const { plant, send } = planter;

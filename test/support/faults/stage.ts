@@ -115,7 +115,8 @@ async function prepare(options: FaultStageOptions, shutdown: ShutdownStack): Pro
   });
   const keyManagement = await openTransit({
     ...transit.optionsFor(token!),
-    ...{ address: `${front?.scheme ?? 'http'}://${link.host}:${link.port}`, ca, timeoutMs, logger },
+    ...{ address: `${front?.scheme ?? 'http'}://${link.host}:${link.port}`, timeoutMs, logger },
+    ca: ca === undefined ? undefined : () => Promise.resolve(ca),
     auth: { method: 'token-file', file },
   });
   let ahead = 0;

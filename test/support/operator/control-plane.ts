@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { declaredId, tenantIdOf } from '../../../src/domain/declarations.ts';
 import type { Condition } from '../../../src/domain/resource-status.ts';
+import type { ReplicaDirectory } from '../../../src/operator/api-replicas.ts';
 import { createOperator } from '../../../src/operator/operator.ts';
 import type { Operator } from '../../../src/operator/operator.ts';
+import type { ReactorRuntime } from '../../../src/operator/runtimes/types.ts';
 import { createFolderSource } from '../../../src/operator/sources/folder.ts';
 import type { ResourceRecord, StatusFileContent } from '../../../src/operator/sources/folder/status-file.ts';
-import { silentLogger } from '../../../src/platform/logger.ts';
+import { systemTimers } from '../../../src/operator/timers.ts';
+import type { Timers } from '../../../src/operator/timers.ts';
+import { type LogFields, silentLogger } from '../../../src/platform/logger.ts';
 import { createInMemoryRuntime } from './in-memory-runtime.ts';
 import type { HeldBody } from './internal-api-peer.ts';
 import { startInternalApiPeer } from './internal-api-peer.ts';
@@ -31,19 +35,30 @@ export async function createControlPlane() {
   const api = await startInternalApiPeer();
   const runtime = createInMemoryRuntime();
   const running = new Set<Operator>();
+  /** What the operators have warned of. */
+  const warnings: LogFields[] = [];
+  const warn = (fields: LogFields | string): void =>
+    void warnings.push(typeof fields === 'string' ? { message: fields } : fields);
 
   return {
+    warnings,
     manifestsDir,
     dataDir,
     api,
     runtime,
-    async start(): Promise<Operator> {
+    async start({
+      reactorRuntime = runtime,
+      apiReplicas,
+      clock = systemTimers,
+    }: { reactorRuntime?: ReactorRuntime; apiReplicas?: ReplicaDirectory; clock?: Timers } = {}): Promise<Operator> {
       const operator = createOperator({
         source: createFolderSource({ manifestsDir, dataDir, logger: silentLogger }),
-        runtime,
+        runtime: reactorRuntime,
         internalApi: { baseUrl: api.baseUrl, token: api.token },
+        apiReplicas,
+        clock,
         publicBaseUrl: 'http://127.0.0.1:8080',
-        logger: silentLogger,
+        logger: { ...silentLogger, warn },
       });
       running.add(operator);
       await operator.start();

@@ -1,10 +1,13 @@
-import type { ReactorWorkload } from '../../../src/domain/declarations.ts';
+import type { ReactorWorkload, ScalingEngine } from '../../../src/domain/declarations.ts';
 import type { ReactorRuntime, RuntimeState } from '../../../src/operator/runtimes/types.ts';
 
 /** A runtime whose instances are ready at once and run nothing. */
-export interface InMemoryRuntime extends ReactorRuntime {
+export interface InMemoryRuntime extends Omit<ReactorRuntime, 'engines'> {
+  engines?: readonly ScalingEngine[];
   /** By `tenantId/reactorId`. */
   states: Map<string, RuntimeState>;
+  /** What it says of the instance that checks code. */
+  checkerFault: string | undefined;
   /** What the instances of a removed reactor take to come to their end: nothing, unless told. */
   drained: Promise<void>;
 }
@@ -20,8 +23,9 @@ export function createInMemoryRuntime(): InMemoryRuntime {
   });
   const runtime: InMemoryRuntime = {
     states,
+    checkerFault: undefined,
     drained: Promise.resolve(),
-    async apply({ tenantId, reactorId, revision }: ReactorWorkload, replicas) {
+    async apply({ tenantId, reactorId, revision, scaling }: ReactorWorkload, replicas = scaling.minReplicas) {
       const ready = Array.from({ length: replicas }, (_, index) => instance(revision, index));
       const state = { tenantId, reactorId, revision, ready, desired: replicas };
       states.set(`${tenantId}/${reactorId}`, state);
@@ -35,6 +39,7 @@ export function createInMemoryRuntime(): InMemoryRuntime {
     list: () => [...states.values()],
     onChange: (listener) => void listeners.push(listener),
     checker: async () => instance('', 999),
+    checkerFailure: () => runtime.checkerFault,
     stop: async () => undefined,
   };
   return runtime;

@@ -6,6 +6,7 @@ import type {
   DeclarationChange,
   ReactorDeclaration,
   ReactorDemand,
+  ReactorIds,
   ReactorInstance,
   ReactorWorkload,
   TenantDeclaration,
@@ -24,9 +25,19 @@ export interface InternalApiPeer {
   token: string;
   /** Path below `/internal/` to the body that it holds. */
   held: Map<string, HeldBody>;
-  /** `PUT path` and `DELETE path`, in order. */
+  /** `PUT path` and `DELETE path`, in order, also those that were refused. */
   requests: string[];
+  /** Reactors of which what is stored cannot be opened. */
+  damaged: ReactorIds[];
   demand: ReactorDemand[];
+  /** How often it was asked for. */
+  demandRequests: number;
+  /** How often all reactors were asked for. */
+  listRequests: number;
+  /** Whether it does not tell of demand, as where it is overloaded. */
+  mute: boolean;
+  /** Tells that calls of a reactor wait. */
+  poke(reactorPath: string): void;
   /** Answers this instead, while it returns something. */
   refuse: (method: string, path: string) => { status: number; body: object } | undefined;
   /** Changes what is held as another client of the API would, and says so. */
@@ -34,13 +45,27 @@ export interface InternalApiPeer {
   close(): Promise<void>;
 }
 
+const KEY_OF_ANOTHER = {
+  title: 'One or more validation errors occurred.',
+  status: 400,
+  errors: { keys: ['holds a key that another application has'] },
+};
+
 export async function startInternalApiPeer(): Promise<InternalApiPeer> {
   const streams = new Set<ServerResponse>();
   const peer: Omit<InternalApiPeer, 'baseUrl' | 'close'> = {
     token: 'token-of-the-test',
     held: new Map(),
     requests: [],
+    damaged: [],
     demand: [],
+    demandRequests: 0,
+    listRequests: 0,
+    mute: false,
+    poke(path) {
+      const [, tenantId = '', , reactorId = ''] = path.split('/');
+      tell({ kind: 'demand', tenantId, reactorId });
+    },
     refuse: () => undefined,
     drift(path, body) {
       if (body === undefined) peer.held.delete(path);
@@ -57,6 +82,10 @@ export async function startInternalApiPeer(): Promise<InternalApiPeer> {
     const [, tenantId = '', collection = '', id = ''] = path.split('/');
     const kind = collection === '' ? 'tenant' : collection === 'applications' ? 'application' : 'reactor';
     const change: DeclarationChange = { kind, tenantId, id: collection === '' ? tenantId : id };
+    tell(change);
+  }
+
+  function tell(change: DeclarationChange): void {
     for (const stream of streams) stream.write(`${JSON.stringify(change)}\n`);
   }
 
@@ -70,6 +99,12 @@ export async function startInternalApiPeer(): Promise<InternalApiPeer> {
     });
   }
 
+  /** As the API does: a key has one owner. */
+  function hasKeyOfAnother(path: string, { keys = [] }: HeldBody): boolean {
+    const others = [...peer.held].filter(([other]) => other !== path).flatMap(([, body]) => body.keys ?? []);
+    return keys.some(({ digest }) => others.some((other) => other.digest === digest));
+  }
+
   function answer(method: string, path: string, body: HeldBody, response: ServerResponse): void {
     if (method === 'GET' && path === 'changes') {
       response.writeHead(200);
@@ -78,15 +113,29 @@ export async function startInternalApiPeer(): Promise<InternalApiPeer> {
       response.on('close', () => streams.delete(response));
       return;
     }
-    if (method === 'GET') return send(response, 200, { data: path === 'demand' ? peer.demand : workloads() });
-    peer.requests.push(`${method} ${path}`);
+    if (method === 'GET' && path === 'demand') {
+      peer.demandRequests += 1;
+      return peer.mute ? send(response, 503) : send(response, 200, { data: peer.demand });
+    }
+    if (method === 'GET') {
+      peer.listRequests += 1;
+      const isWhole = ({ tenantId, reactorId }: ReactorIds) =>
+        !peer.damaged.some((each) => each.tenantId === tenantId && each.reactorId === reactorId);
+      return send(response, 200, { data: workloads().filter(isWhole), damaged: peer.damaged });
+    }
     const refusal = peer.refuse(method, path);
     if (refusal !== undefined) return send(response, refusal.status, refusal.body);
+    if (method === 'DELETE' && path.endsWith('/keys')) {
+      const owner = peer.held.get(path.slice(0, -'/keys'.length));
+      if (owner !== undefined) owner.keys = [];
+      return send(response, 204);
+    }
     if (method === 'DELETE') {
       const wasThere = peer.held.delete(path);
       if (wasThere) announce(path);
       return send(response, wasThere ? 204 : 404, wasThere ? undefined : { title: 'Not found', status: 404 });
     }
+    if (hasKeyOfAnother(path, body)) return send(response, KEY_OF_ANOTHER.status, KEY_OF_ANOTHER);
     const changed = JSON.stringify(peer.held.get(path)) !== JSON.stringify(body);
     peer.held.set(path, body);
     if (path === 'checker' || path.endsWith('/instances')) return send(response, 204);
@@ -98,10 +147,12 @@ export async function startInternalApiPeer(): Promise<InternalApiPeer> {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
+      const { method = '', url = '' } = request;
+      const path = url.replace('/internal/', '');
+      if (method !== 'GET') peer.requests.push(`${method} ${path}`);
       if (request.headers.authorization !== `Bearer ${peer.token}`) return send(response, 401, { title: 'No' });
       const text = Buffer.concat(chunks).toString();
-      const path = (request.url ?? '').replace('/internal/', '');
-      return answer(request.method ?? '', path, JSON.parse(text || '{}') as HeldBody, response);
+      return answer(method, path, JSON.parse(text || '{}') as HeldBody, response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -69,6 +69,8 @@ export const REQUESTS: Readonly<Record<string, (id: Subjects) => RequestOfEndpoi
     body: { args: { value: `{{ ${id.token} }}` } },
   }),
 
+  'GET /reactors/{id}/results/{requestId}': (id) => ({ path: `/reactors/${id.reactor}/results/${id.invocation}` }),
+
   'POST /sessions': () => ({ path: '/sessions' }),
   'POST /sessions/authorize': (id) => ({
     path: '/sessions/authorize',
@@ -82,7 +84,9 @@ export const REQUESTS: Readonly<Record<string, (id: Subjects) => RequestOfEndpoi
   'PUT /tenants/self': () => ({ path: '/tenants/self', body: { name: 'Renamed by the matrix' } }),
   'GET /tenants/self/reports/usage': () => ({ path: '/tenants/self/reports/usage' }),
 
-  'any /reactors/{id}/results/{requestId}': (id) => ({ path: `/reactors/${id.reactor}/results/1` }),
+  'GET /tenants/self/webhook-secret': () => ({ path: '/tenants/self/webhook-secret' }),
+  'POST /tenants/self/webhook-secret/rotate': () => ({ path: '/tenants/self/webhook-secret/rotate' }),
+
   'any /reactor-formulas': () => ({ path: '/reactor-formulas' }),
   'any /proxies': () => ({ path: '/proxies' }),
   'any /proxy': () => ({ path: '/proxy' }),

@@ -3,6 +3,7 @@ import type { AccessRule, Transform } from '../../../src/domain/access.ts';
 import { APPLICATION_TYPES, type ApplicationType } from '../../../src/domain/applications.ts';
 import { DEFAULT_SCALING, REACTOR_DEFAULTS } from '../../../src/domain/declarations.ts';
 import { PERMISSION_NAMES } from '../../../src/domain/permissions.ts';
+import { invocationIdOf } from '../invocation-id.ts';
 import type { Answer, TestVault } from '../vault.ts';
 import { ECHO, SECRET_TOKEN } from './requests.ts';
 
@@ -14,6 +15,8 @@ export interface Subjects {
   reactor: string;
   running: string;
   nonce: string;
+  /** Of an asynchronous invocation that none of the keys asked for. */
+  invocation: string;
 }
 export type SubjectKind = keyof Subjects;
 
@@ -59,6 +62,7 @@ export function unknownSubjects(): Subjects {
     reactor: randomUUID(),
     running: randomUUID(),
     nonce: randomBytes(32).toString('base64url'),
+    invocation: randomUUID(),
   };
 }
 
@@ -100,6 +104,16 @@ export async function createTenancy(vault: TestVault): Promise<Tenancy> {
     return { application: id as string, applicationKey: made[0].id as string };
   }
 
+  // Of an application of its own: whoever asked is the only one that it is shown to.
+  async function invocation(): Promise<Pick<Subjects, 'reactor' | 'invocation'>> {
+    const { key } = await vault.application({ tenantId, permissions: ['token:use'] });
+    const id = await (lasting ??= reactor(0));
+    const body = { callback_url: 'https://callback.invalid/' };
+    const accepted = await vault.request('POST', `/reactors/${id}/react`, { key, body });
+    if (accepted.status !== 202) throw new Error(`not accepted: ${accepted.status} ${JSON.stringify(accepted.body)}`);
+    return { reactor: id, invocation: invocationIdOf(accepted) };
+  }
+
   return {
     tenantId,
     keys,
@@ -114,12 +128,13 @@ export async function createTenancy(vault: TestVault): Promise<Tenancy> {
     },
     async subjectsFor(endpoint, build) {
       const kinds = kindsNamedBy(build);
-      const [token, owner, idle, busy, session] = await Promise.all([
+      const [token, owner, idle, busy, session, asked] = await Promise.all([
         kinds.includes('token') ? post('private', '/tokens', SECRET_TOKEN) : undefined,
         kinds.includes('application') ? application() : undefined,
         kinds.includes('reactor') ? idleReactor(endpoint) : undefined,
         kinds.includes('running') ? (running ??= reactor(1)) : undefined,
         kinds.includes('nonce') ? post('public', '/sessions', {}) : undefined,
+        kinds.includes('invocation') ? invocation() : undefined,
       ]);
       return {
         ...unknownSubjects(),
@@ -128,6 +143,7 @@ export async function createTenancy(vault: TestVault): Promise<Tenancy> {
         ...(idle ? { reactor: idle } : {}),
         ...(session ? { nonce: session.nonce as string } : {}),
         ...(busy ? { running: busy } : {}),
+        ...asked,
       };
     },
   };

@@ -15,7 +15,9 @@ function faults(command: Command): readonly string[] {
 describe('command line', () => {
   it('lists the commands for --help', () => {
     for (const argument of ['--help', '-h', 'help']) {
-      expect(text(readCommand([argument], {}))).to.match(/standalone .*\n.*migrate .*\n.*reactor .*\n.*status /);
+      expect(text(readCommand([argument], {}))).to.match(
+        /standalone .*\n.*api .*\n.*operator .*\n.*migrate .*\n.*reactor .*\n.*status /,
+      );
     }
   });
 
@@ -32,7 +34,7 @@ describe('command line', () => {
   });
 
   it('refuses no command, and names those there are', () => {
-    expect(faults(readCommand([], {}))[0]).to.include('standalone, migrate, reactor, status');
+    expect(faults(readCommand([], {}))[0]).to.include('standalone, api, operator, migrate, reactor, status');
   });
 
   it('refuses an unknown command, and suggests the nearest', () => {
@@ -46,9 +48,14 @@ describe('command line', () => {
     expect(faults(readCommand(['--port', '1', 'standalone'], {}))[0]).to.include('flags follow a command');
   });
 
-  it('runs the reactor role without settings, and refuses any', () => {
-    expect(readCommand(['reactor'], {})).to.deep.equal({ action: 'run', role: 'reactor', config: {} });
-    expect(faults(readCommand(['reactor', '--port', '1'], {}))).to.have.lengthOf(1);
+  it('runs the reactor role without settings, and refuses those of pods then', () => {
+    const command = readCommand(['reactor'], {});
+    expect(command).to.deep.include({ action: 'run', role: 'reactor' });
+    const { config } = command as Extract<Command, { action: 'run' }>;
+    expect(Object.values(config).filter((value) => value !== undefined)).to.deep.equal([false]);
+    expect(faults(readCommand(['reactor', '--port', '1'], {}))).to.deep.equal([
+      '--port (TOKENKEEP_PORT): needs --workload-file or --check',
+    ]);
   });
 
   it('needs a database URL to migrate', () => {

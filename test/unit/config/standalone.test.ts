@@ -52,8 +52,12 @@ describe('standalone configuration', () => {
 
   it('has defaults for everything', () => {
     expect(configOf([])).to.deep.equal({
+      ...{ tracingDisabled: false, tracesExporter: undefined, tracesEndpoint: undefined, otlpEndpoint: undefined },
+      ...{ tracesProtocol: undefined, otlpProtocol: undefined },
+      ...{ tracesSampler: 'parentbased_always_on', tracesSamplerArg: 1 },
       port: 8080,
       host: '127.0.0.1',
+      callbackHttpHosts: [],
       internalPort: 0,
       metricsPort: 9090,
       dataDir: resolve('.data'),
@@ -92,6 +96,11 @@ describe('standalone configuration', () => {
       ['database-url', 'postgresql://u:p@h:1/d', { databaseUrl: 'postgresql://u:p@h:1/d' }],
       ['header-prefixes', 'acme, BT', { headerPrefixes: ['ACME', 'BT'] }],
       ['cors-origins', '*', { corsOrigins: ['*'] }],
+      [
+        'callback-http-hosts',
+        'receiver, 10.0.0.1:81,127.0.0.1:80,[fd00::1]',
+        { callbackHttpHosts: ['receiver', '10.0.0.1:81', '127.0.0.1:80', '[fd00::1]'] },
+      ],
       ['cors-origins', 'https://a.b, http://c:81', { corsOrigins: ['https://a.b', 'http://c:81'] }],
       ['key-rotation', '30d', { keyRotation: 30 * 24 * 3600_000 }],
       ['key-rotation', 'off', { keyRotation: 'off' }],
@@ -125,6 +134,22 @@ describe('standalone configuration', () => {
     [['--data-dir='], '--data-dir (TOKENKEEP_DATA_DIR): must be a folder'],
     [['--header-prefixes', 'SVC,'], '--header-prefixes (TOKENKEEP_HEADER_PREFIXES): must be comma-separated'],
     [['--header-prefixes', 'SVC,svc'], '--header-prefixes (TOKENKEEP_HEADER_PREFIXES): must name each prefix once'],
+    [
+      ['--callback-http-hosts', 'http://a.test'],
+      '--callback-http-hosts (TOKENKEEP_CALLBACK_HTTP_HOSTS): must be comma-separated hosts',
+    ],
+    [
+      ['--callback-http-hosts', 'a.test,a.test'],
+      '--callback-http-hosts (TOKENKEEP_CALLBACK_HTTP_HOSTS): must name each host once',
+    ],
+    [
+      ['--callback-http-hosts', '169.254.169.254:80'],
+      '--callback-http-hosts (TOKENKEEP_CALLBACK_HTTP_HOSTS): must not name 169.254.169.254,',
+    ],
+    [
+      ['--callback-http-hosts', '[fd00:ec2::254]'],
+      '--callback-http-hosts (TOKENKEEP_CALLBACK_HTTP_HOSTS): must not name fd00:ec2::254,',
+    ],
     [['--cors-origins='], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated origins'],
     [['--cors-origins', 'shop.example'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated'],
     [['--cors-origins', 'https://a.b/'], '--cors-origins (TOKENKEEP_CORS_ORIGINS): must be * or comma-separated'],

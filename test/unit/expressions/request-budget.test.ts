@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Json } from '../../../src/domain/json.ts';
 import { RequestBudget } from '../../../src/expressions/request-budget.ts';
 import { evaluateTemplate } from '../../../src/expressions/template.ts';
+import { compute, standStill } from '../../support/thread-time.ts';
 import { violationsOf } from './violations.ts';
 
 // Well within the work whose time is not counted for one template, and many times that for a hundred.
@@ -25,33 +26,43 @@ describe('the budget of a request', () => {
     expect(performance.now() - started).to.be.lessThan(500);
   });
 
-  it('counts no time that passes between evaluations', () => {
-    const budget = new RequestBudget(600_000);
-    const now = performance.now.bind(performance);
-    try {
-      for (let hour = 1; hour <= 2; hour++) {
-        evaluateMany(budget, 100);
-        performance.now = () => now() + hour * 3_600_000;
-      }
-      expect(() => evaluateMany(budget, 100)).not.to.throw();
-    } finally {
-      performance.now = now;
-    }
+  /** Work that is timed, of one template. */
+  const TIMED = 150_000;
+
+  it('counts nothing that is computed between evaluations', () => {
+    const budget = new RequestBudget(20);
+    budget.time(() => budget.spend(TIMED, TIMED));
+    compute(25);
+    expect(() => budget.time(() => budget.spend(1, TIMED))).not.to.throw();
   });
 
-  it('counts the time of an evaluation that fails', () => {
-    const budget = new RequestBudget(600_000);
-    const now = performance.now.bind(performance);
+  it('counts no time in which the process waits for its turn', () => {
+    const budget = new RequestBudget(20);
+    budget.time(() => {
+      budget.spend(TIMED, TIMED);
+      standStill(25);
+      expect(() => budget.spend(1, TIMED)).not.to.throw();
+    });
+    expect(() => budget.time(() => budget.spend(1, TIMED))).not.to.throw();
+  });
+
+  it('adds up what its evaluations compute', () => {
+    const budget = new RequestBudget(40);
+    budget.time(() => budget.spend(TIMED, TIMED));
+    budget.time(() => compute(25));
+    expect(() => budget.time(() => budget.spend(1, TIMED))).not.to.throw();
+    budget.time(() => compute(25));
+    expect(() => budget.time(() => budget.spend(1, TIMED))).to.throw('longer to evaluate than one request may');
+  });
+
+  it('counts what an evaluation that fails has computed', () => {
+    const budget = new RequestBudget(20);
     const fail = () => {
-      performance.now = () => now() + 3_600_000;
+      compute(25);
       throw new Error('fails');
     };
-    try {
-      expect(() => budget.time(fail)).to.throw('fails');
-      expect(() => evaluateMany(budget, 100)).to.throw();
-    } finally {
-      performance.now = now;
-    }
+    expect(() => budget.time(fail)).to.throw('fails');
+    expect(() => budget.time(() => budget.spend(TIMED, TIMED))).to.throw();
   });
 
   it('refuses no little work, however late', () => {

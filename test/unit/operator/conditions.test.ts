@@ -1,5 +1,12 @@
 import { expect } from 'chai';
-import { conditionsOf, pausedConditions, ready, stalled, waiting } from '../../../src/operator/conditions.ts';
+import {
+  conditionsOf,
+  firstConditions,
+  pausedConditions,
+  ready,
+  stalled,
+  waiting,
+} from '../../../src/operator/conditions.ts';
 
 describe('conditions', () => {
   const at = (seconds: number) => new Date(seconds * 1000).toISOString();
@@ -18,6 +25,15 @@ describe('conditions', () => {
     expect(second[0]).to.include({ lastTransitionTime: at(1), observedGeneration: 2, reason: 'ApiRefused' });
     const third = conditionsOf(ready('fine'), 2, second, 3_000);
     expect(third[0]).to.include({ status: 'True', lastTransitionTime: at(3) });
+  });
+
+  it('say of a resource that is looked at for the first time that nothing is known, and that it is worked on', () => {
+    const first = firstConditions(3, 1_000);
+    expect(first.map(({ type, status }) => `${type}=${status}`)).to.deep.equal(['Ready=Unknown', 'Reconciling=True']);
+    expect(first[0]).to.include({ observedGeneration: 3, lastTransitionTime: at(1), reason: 'Reconciling' });
+    const second = conditionsOf(ready('fine'), 3, first, 2_000);
+    expect(second.map(({ type, status }) => `${type}=${status}`)).to.deep.equal(['Ready=True']);
+    expect(second[0]).to.include({ lastTransitionTime: at(2) });
   });
 
   it('keep what was found of a paused resource, and say Unknown of one never looked at', () => {

@@ -15,6 +15,7 @@ function secretWith(record: KeyRecord, entry: string | undefined): OwnedSecret {
     labels: {},
     annotations: keyAnnotations(record),
     data: entry === undefined ? {} : { [KEY_ENTRY]: entry },
+    isRetained: false,
   };
 }
 

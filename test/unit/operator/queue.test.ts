@@ -69,6 +69,22 @@ describe('the work queue', () => {
     await queue.stop();
   });
 
+  it('leaves alone for as long as it was asked to, but no longer than the longest pause', async () => {
+    const clock = createManualClock();
+    const attempts: number[] = [];
+    const asked = [1_000, 1_000, 1, 90_000];
+    const work = async (): Promise<WorkResult> => {
+      const retryAfterMs = asked[attempts.length];
+      attempts.push(clock.now());
+      return retryAfterMs === undefined ? {} : { failed: true, retryAfterMs };
+    };
+    const queue = createWorkQueue({ work, clock, longestBackoffMs: 60_000 });
+    queue.add('a');
+    await clock.advance(100_000);
+    expect(attempts).to.deep.equal([0, 1_000, 2_000, 2_020, 62_020]);
+    await queue.stop();
+  });
+
   it('counts keys to be tried again as unfinished, and those put off deliberately as done', async () => {
     const clock = createManualClock();
     let attempts = 0;

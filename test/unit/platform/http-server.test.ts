@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import { startHttpServer } from '../../../src/platform/http-server.ts';
 import type { HttpServer } from '../../../src/platform/http-server.ts';
+import { eventually } from '../../support/eventually.ts';
 
 const HOST = '127.0.0.1';
 
@@ -66,6 +68,40 @@ describe('HTTP server', () => {
     await received.promise;
     await server.close(20);
     expect(((await failed) as [NodeJS.ErrnoException])[0].code).to.equal('ECONNRESET');
+  });
+
+  it('serves on while it drains, so that no request of clients that are sent elsewhere meanwhile fails', async () => {
+    const [leaving, staying] = await Promise.all(
+      ['leaving', 'staying'].map((name) => start((_, response) => response.end(name))),
+    );
+    // As a proxy of connections, which leaves alone those that stand.
+    let target = leaving!.port;
+    const agent = new Agent({ keepAlive: true });
+    agent.createConnection = () => connect({ host: HOST, port: target });
+    /** What each client was answered last, by whom and what became of the connection. */
+    const answers = ['', '', '', ''];
+    let ending = false;
+    const client = async (_: string, index: number): Promise<void> => {
+      while (!ending) {
+        const [answer] = (await once(request({ host: HOST, agent }).end(), 'response')) as [IncomingMessage];
+        answers[index] = `${await text(answer)}: ${answer.headers.connection}`;
+      }
+    };
+    const clients = Promise.all(answers.map(client));
+    const allAre = (expected: string) => eventually(() => expect(new Set(answers)).to.deep.equal(new Set([expected])));
+
+    await allAre('leaving: keep-alive');
+    leaving!.drain();
+    await allAre('leaving: close');
+    target = staying!.port;
+    await allAre('staying: keep-alive');
+    await leaving!.close(1_000);
+    answers.fill('');
+    await allAre('staying: keep-alive');
+    ending = true;
+    await clients;
+    agent.destroy();
+    await staying!.close(1_000);
   });
 
   it('refuses oversized headers with a problem, also on a connection that has served requests', async () => {

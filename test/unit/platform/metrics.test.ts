@@ -14,6 +14,7 @@ describe('metrics', () => {
     expect(text).to.include('tokenkeep_request_duration_seconds_bucket{le="0.025"} 1');
     expect(text).to.match(/^process_cpu_user_seconds_total /m);
     expect(text).to.match(/^nodejs_eventloop_lag_seconds /m);
+    expect(text).to.match(/^nodejs_active_resources\{/m);
   });
 
   for (const label of ['id', 'tenant_id', 'token_ID']) {
@@ -34,6 +35,20 @@ describe('metrics server', () => {
     expect(await answer.text()).to.include('process_start_time_seconds');
     expect((await fetch(`${base}/`)).status).to.equal(404);
     expect((await fetch(`${base}/metrics`, { method: 'POST' })).status).to.equal(405);
+    await server.close(1_000);
+  });
+
+  it('serves single figures in JSON where there are some', async () => {
+    const { registry } = createMetrics();
+    const figures = (path: string) => (path === '/demand' ? { average: 0.5 } : undefined);
+    const server = await startMetricsServer({ host: '127.0.0.1', port: 0, registry, figures });
+    const base = `http://127.0.0.1:${server.port}`;
+    const answer = await fetch(`${base}/demand?now`);
+    expect(answer.headers.get('content-type')).to.equal('application/json');
+    expect(await answer.json()).to.deep.equal({ average: 0.5 });
+    expect((await fetch(`${base}/other`)).status).to.equal(404);
+    expect((await fetch(`${base}/demand`, { method: 'POST' })).status).to.equal(405);
+    expect(await (await fetch(`${base}/metrics`)).text()).to.include('process_start_time_seconds');
     await server.close(1_000);
   });
 });

@@ -20,13 +20,22 @@ describe('reading manifests', () => {
     ]);
   });
 
-  for (const name of ['../escape', 'a/b', '..', 'Upper', 'a_b', '-a', '""', 'a'.repeat(64), '1', '[a]']) {
+  for (const name of ['../escape', 'a/b', '..', 'Upper', 'a_b', '-a', 'a'.repeat(64), '1', '[a]']) {
     it(`refuses the name ${name.slice(0, 12)} for an object and its namespace`, () => {
       const label = 'must be 1 to 63 of a-z, 0-9 and "-", and begin and end with a letter or digit';
       expect(reasons(application(`{name: ${name}}`))).to.deep.equal([`3: metadata.name ${label}`]);
       expect(reasons(application(`{name: a, namespace: ${name}}`))).to.deep.equal([`3: metadata.namespace ${label}`]);
     });
   }
+
+  it('refuses an object without a name, and takes one with an empty namespace for one without', () => {
+    expect(reasons(application('{}'))).to.have.length(1);
+    expect(reasons(application('{name: ""}'))).to.have.length(1);
+    for (const namespace of ['""', 'null']) {
+      const [document] = read(application(`{name: a, namespace: ${namespace}}`));
+      expect(document?.manifest?.ref.namespace).to.equal('default');
+    }
+  });
 
   it('refuses other kinds and versions, documents that are no object, and a namespace where none belongs', () => {
     expect(reasons('apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}')[0]).to.match(
@@ -49,6 +58,18 @@ describe('reading manifests', () => {
     ]);
   });
 
+  it('refuses labels and annotations that Kubernetes would not take', () => {
+    const long = 'a'.repeat(64);
+    expect(
+      reasons(application(`{name: a, labels: {"a b": x, ${long}: x, x/y/z: x, /y: x, b: "c d", c: ${long}}}`)),
+    ).to.have.length(6);
+    expect(reasons(application('{name: a, labels: {example.com/Team_1: "", b: null}, annotations: {X.io/y: "a b"}}')))
+      .to.be.empty;
+    expect(reasons(application('{name: a, annotations: {"a b": x}}'))).to.have.length(1);
+    expect(reasons(application(`{name: a, annotations: {a: ${'x'.repeat(262_143)}}}`))).to.be.empty;
+    expect(reasons(application(`{name: a, annotations: {a: ${'x'.repeat(262_144)}}}`))).to.have.length(1);
+  });
+
   it('refuses what is not YAML by its line, without quoting it', () => {
     const secret = 'hunter2hunter2';
     const texts = [
@@ -68,16 +89,14 @@ describe('reading manifests', () => {
     }
   });
 
-  it('refuses documents that grow from their anchors, in no time', () => {
+  it('refuses documents that would grow out of bounds from their anchors', () => {
     const levels = Array.from(
       { length: 12 },
       (_, level) => `a${level + 1}: &a${level + 1} [${`*a${level},`.repeat(9)}]`,
     );
-    const started = performance.now();
     expect(reasons(`a0: &a0 [x]\n${levels.join('\n')}`)).to.deep.equal([
       '1:  uses its anchors too often, or refers to one that is not there',
     ]);
-    expect(performance.now() - started).to.be.below(1_000);
   });
 
   it('gives a document that repeats a field no object, so that what it was keeps its version', () => {

@@ -20,6 +20,7 @@ describe('secrets as files', () => {
     labels: { 'app.kubernetes.io/managed-by': 'tokenkeep' },
     annotations: {},
     data: { 'api-key': 'value', 'base-url': 'http://localhost' },
+    isRetained: false,
     ...overrides,
   });
   const refusal = (work: () => Promise<unknown>) =>
@@ -33,11 +34,23 @@ describe('secrets as files', () => {
   it('come back as they were written, lose entries that went, and leave nothing else behind', async () => {
     const files = createSecretFiles(root);
     await files.write(secret());
-    expect(await files.read('shop', 'key')).to.deep.equal(secret());
+    expect(await files.read('shop', 'key')).to.deep.include(secret());
     await files.write(secret({ data: { 'api-key': 'other' } }));
     expect((await readdir(path.join(root, 'shop', 'key'))).sort()).to.deep.equal(['.metadata.json', 'api-key']);
     await files.remove('shop', 'key');
     expect(await readdir(root)).to.deep.equal([]);
+  });
+
+  it('are left alone where they are as they were read: one that was deleted meanwhile stays so', async () => {
+    const files = createSecretFiles(root);
+    await files.write(secret());
+    const before = await files.read('shop', 'key');
+    if (before === undefined || before === 'foreign') return expect.fail('not read');
+    await files.remove('shop', 'key');
+    await files.write(secret(), before);
+    expect(await files.read('shop', 'key')).to.equal(undefined);
+    await files.write(secret({ isRetained: true }), before);
+    expect(await files.read('shop', 'key')).to.include({ isRetained: true });
   });
 
   it('are readable by their owner only, even where the folder was open before', async () => {
@@ -64,6 +77,17 @@ describe('secrets as files', () => {
       expect(await refusal(() => files.write(secret({ data: { [entry]: 'x' } }))), entry).to.equal('refused');
     }
     expect((await readdir(root)).filter((name) => name !== 'secrets')).to.be.empty;
+  });
+
+  it('may have the longest name that Kubernetes takes, with dots', async () => {
+    const files = createSecretFiles(root);
+    for (const name of ['a.b-c.0', 'a'.repeat(253)]) {
+      await files.write(secret({ name }));
+      expect(await files.read('shop', name), name).to.deep.include(secret({ name }));
+    }
+    for (const name of ['a'.repeat(254), 'a..b', '.a', 'a.', 'a.-b']) {
+      expect(await refusal(() => files.write(secret({ name }))), name).to.equal('refused');
+    }
   });
 
   it('of others are neither overwritten nor deleted', async () => {

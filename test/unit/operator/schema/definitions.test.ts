@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { APPLICATION_TYPES } from '../../../../src/domain/applications.ts';
+import { SCALING_ENGINES } from '../../../../src/domain/declarations.ts';
 import { PERMISSION_NAMES } from '../../../../src/domain/permissions.ts';
 import {
   CUSTOM_COUNTERS,
@@ -31,15 +32,34 @@ describe('the CRDs', () => {
     expect(definitions.map(({ kind }) => kind)).to.have.members([...RESOURCE_KINDS]);
   });
 
-  it('describe every field', () => {
-    const undescribed: string[] = [];
-    const visit = (schema: StructuralSchema, path: string) => {
-      if ((schema.description ?? '').length < 5) undescribed.push(path);
-      for (const [name, child] of Object.entries(schema.properties ?? {})) visit(child, `${path}.${name}`);
+  it('describe every field in sentences that say more than its name', () => {
+    const poor: string[] = [];
+    const visit = ({ description = '', ...schema }: StructuralSchema, path: string) => {
+      const name = path.split('.').at(-1)!.toLowerCase();
+      const words = description.toLowerCase().replaceAll(/[^a-z]/g, '');
+      if (!/^[A-Z`].{10,}\.$/.test(description) || words === name) poor.push(path);
+      for (const [member, child] of Object.entries(schema.properties ?? {})) visit(child, `${path}.${member}`);
       for (const child of [schema.items, schema.additionalProperties]) if (child) visit(child, `${path}[]`);
     };
-    for (const { kind, schema } of definitions) visit(schema, kind);
-    expect(undescribed).to.be.empty;
+    for (const { kind, schema } of definitions) {
+      // What Kubernetes itself says of metadata cannot be replaced.
+      const { metadata: _metadata, ...properties } = schema.properties!;
+      visit({ ...schema, properties }, kind);
+    }
+    expect(poor).to.be.empty;
+  });
+
+  it('tell the bounds and the default of every number', () => {
+    const silent: string[] = [];
+    const visit = (schema: StructuralSchema, path: string) => {
+      const { type, minimum, maximum, default: preset, description = '' } = schema;
+      const numbers = type === 'integer' ? [minimum, maximum, preset as number | undefined] : [];
+      if (numbers.some((number) => number !== undefined && !description.includes(String(number)))) silent.push(path);
+      for (const [member, child] of Object.entries(schema.properties ?? {})) visit(child, `${path}.${member}`);
+      for (const child of [schema.items, schema.additionalProperties]) if (child) visit(child, `${path}[]`);
+    };
+    for (const { kind, schema } of definitions) visit(schema.properties!['spec']!, kind);
+    expect(silent).to.be.empty;
   });
 
   it('list every permission of the domain', () => {
@@ -65,14 +85,11 @@ describe('the CRDs', () => {
 
   it('refuse unknown fields, wrong types and values out of bounds, all at once and with their paths', () => {
     const rule = { priority: 0, container: 'pci', transform: 'show', permissions: ['token:read'], extra: 1 };
-    expect(
-      faults('Application', { type: 'private', rules: [rule], expiresAt: 'soon', key: { rotateAfter: '30d' } }),
-    ).to.have.members([
+    expect(faults('Application', { type: 'private', rules: [rule], key: { rotateAfter: '30d' } })).to.have.members([
       'spec.rules[0].extra is not a known field',
       'spec.rules[0].priority must be >= 1',
       'spec.rules[0].container must match pattern "^/([a-zA-Z0-9_-]+/)*$"',
       'spec.rules[0].transform must be one of redact, mask, reveal',
-      'spec.expiresAt must be a date and time with its offset, as 2030-01-31T00:00:00Z',
       'spec.key.rotateAfter must match pattern "^[1-9][0-9]{0,5}[smh]$"',
     ]);
   });
@@ -96,18 +113,41 @@ describe('the CRDs', () => {
     expect(custom()).to.have.length(1);
   });
 
-  it('refuse what nothing enforces yet', () => {
-    expect(faults('Reactor', { code: 'x', egress: { allow: [] }, scaling: { engine: 'KEDA' } })).to.have.members([
-      'spec.egress is not a known field',
-      'spec.scaling.engine must be one of Builtin',
+  it('know the engines of scaling as the domain does, and refuse any other', () => {
+    const scaling = definitionOf('Reactor').schema.properties?.['spec']?.properties?.['scaling'];
+    expect(scaling?.properties?.['engine']?.enum).to.deep.equal(SCALING_ENGINES);
+    expect(faults('Reactor', { code: 'x', scaling: { engine: 'Knative' } })).to.have.members([
+      'spec.scaling.engine must be one of Builtin, KEDA, External',
     ]);
+  });
+
+  it('take a policy of egress that names hosts, each once, and refuse one that says nothing', () => {
+    const egress = (policy: object) => faults('Reactor', { code: 'x', egress: policy });
+    expect(egress({ allow: [] })).to.be.empty;
+    expect(egress({ allow: ['api.example.com', '*.example.net:8443', '10.1.2.3:80', '[fd00::1]:443'] })).to.be.empty;
+    expect(egress({})).to.have.length(1);
+    expect(egress({ allow: ['a.example', 'a.example'] })).to.have.length(1);
+    expect(egress({ allow: Array.from({ length: 65 }, (_, index) => `h${index}.example`) })).to.have.length(1);
+    for (const entry of [
+      'http://a.example',
+      'a.example/path',
+      'user@a.example',
+      '*',
+      'a.*.example',
+      'a.example:0',
+      'a:b',
+    ])
+      expect(egress({ allow: [entry] }), entry).to.have.length(1);
   });
 
   it('refuse repeated entries of sets and of lists with keys', () => {
     const rule = { priority: 1, container: '/', transform: 'mask', permissions: ['token:read', 'token:read'] };
     expect(
       faults('Application', { type: 'private', rules: [rule, { ...rule, permissions: ['token:use'] }] }),
-    ).to.have.members(['spec.rules must not repeat an entry', 'spec.rules[0].permissions must not repeat an entry']);
+    ).to.have.members([
+      'spec.rules[1] must not repeat an entry',
+      'spec.rules[0].permissions[1] must not repeat an entry',
+    ]);
   });
 
   it('refuse memory below the least that an instance runs in', () => {
