@@ -89,11 +89,11 @@ describe('what a reactor prints', function () {
   });
 
   it('is bounded in lines; the rest is counted', async () => {
-    const lines = await printed(`for (let i = 0; i < 50_000; i += 1) console.log('line')`);
+    const lines = await printed(`for (let i = 0; i < 2_000; i += 1) console.log('line')`);
     expect(lines).to.have.length(LOG_LIMITS.lines + 1);
     expect(lines.at(-1)).to.include({
       level: 'warn',
-      message: `49901 more lines were left out: the limit is ${LOG_LIMITS.lines} lines and ${LOG_LIMITS.totalBytes} bytes.`,
+      message: `1901 more lines were left out: the limit is ${LOG_LIMITS.lines} lines and ${LOG_LIMITS.totalBytes} bytes.`,
     });
   });
 
