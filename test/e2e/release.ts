@@ -8,8 +8,7 @@ export { CHART, RELEASE };
 export const REACTOR_NAMESPACE = 'tokenkeep-reactors';
 
 /** What a production installation says: Secrets of its own, three users of the database, Vault by TLS. */
-export function releaseValues(stage: Stage): ChartValues {
-  const image = stage.get('image');
+export function releaseValues(stage: Stage, image = stage.get('image')): ChartValues {
   const split = image.lastIndexOf(':');
   return {
     image: { registry: '', repository: image.slice(0, split), tag: image.slice(split + 1) },

@@ -15,6 +15,8 @@ export interface Step {
 export interface Parts {
   /** Name of our image. */
   image: string;
+  /** Name of our image as a later release. */
+  nextImage: string;
   /** Name of the image of what runs beside ours. */
   neighbours: string;
   /** Name of the image that holds the namespaces of pods. */

@@ -7,12 +7,12 @@ import { getThePrograms } from './steps/get-the-programs.ts';
 import { importImages } from './steps/import-images.ts';
 import { installTheChart } from './steps/install-the-chart.ts';
 import { killThePods } from './steps/kill-the-pods.ts';
-import { rollOutUnderLoad } from './steps/roll-out-under-load.ts';
 import { runStandalone } from './steps/run-standalone.ts';
 import { scaleAReactor } from './steps/scale-a-reactor.ts';
 import { startBackingServices } from './steps/start-backing-services.ts';
 import { startTheNode } from './steps/start-the-node.ts';
 import { uninstall } from './steps/uninstall.ts';
+import { upgradeUnderLoad } from './steps/upgrade-under-load.ts';
 import { useThePlugin } from './steps/use-the-plugin.ts';
 
 /** In their order. A step is a file in `steps/` and a line here. */
@@ -29,7 +29,7 @@ export const STEPS: readonly Step[] = [
   useThePlugin,
   scaleAReactor,
   changeTheCode,
-  rollOutUnderLoad,
+  upgradeUnderLoad,
   killThePods,
   uninstall,
 ];

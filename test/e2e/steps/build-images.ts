@@ -1,4 +1,5 @@
 import { neighboursImage } from '../images/neighbours.ts';
+import { nextVersionImage } from '../images/next-version.ts';
 import { pauseImage } from '../images/pause.ts';
 import { productImage } from '../images/product.ts';
 import type { Step } from '../step.ts';
@@ -11,6 +12,7 @@ export const buildImages: Step = {
     await stage.images.removeOld();
     const image = await productImage(stage.images);
     stage.set('image', image);
+    stage.set('nextImage', await nextVersionImage(stage.images, stage.folder, image));
     stage.set('pauseImage', await pauseImage(stage.images));
     stage.set('neighbours', await neighboursImage(stage.images));
     const shell = await stage.images.run(image, ['/bin/sh', '-c', 'true']).then(

@@ -10,6 +10,9 @@ export const importImages: Step = {
     const ours = join(folder, 'image.tar');
     await images.archive(stage.get('image'), ours);
     await stage.get('node').importImage(ours);
+    const next = join(folder, 'next-image.tar');
+    await images.archive(stage.get('nextImage'), next);
+    await stage.get('node').importImage(next);
     // The tag of this one tells what is in it: an archive that is there is the right one.
     const neighbours = join(images.folder, `${stage.get('neighbours').replaceAll(/[/:]/g, '-')}.tar`);
     if (!(await exists(neighbours))) await images.archive(stage.get('neighbours'), neighbours);

@@ -1,36 +1,67 @@
+import { ok } from 'node:assert';
 import { eventually } from '../../support/eventually.ts';
-import { startLoad } from '../load/load.ts';
+import { BACKING } from '../backing.ts';
+import { startLoad, type LoadProgress } from '../load/load.ts';
 import type { KubernetesNode } from '../node/node.ts';
-import { RELEASE } from '../release.ts';
+import { listPods, type Pod } from '../pods.ts';
+import { REACTOR_NAMESPACE, RELEASE } from '../release.ts';
 import type { Step } from '../step.ts';
+import { callFromTheWorkload } from './call-from-a-pod.ts';
+import { assertNoPods, idOf } from './scale-a-reactor.ts';
 
-/** Each pod of the release dies as if its memory had run out, one after another, while clients go on calling. */
+const NAMESPACES = [RELEASE.namespace, REACTOR_NAMESPACE, BACKING];
+const DEADLINE = { deadlineMs: 150_000, everyMs: 500 };
+
+/** Each pod dies as if its memory had run out, one after another, while clients go on calling. */
 export const killThePods: Step = {
   name: 'kill every pod under load',
+  deadlineMs: 15 * 60_000,
   async run(stage) {
     const node = stage.get('node');
+    const unhurried = await idOf(node);
+    await eventually(() => assertNoPods(node, unhurried), DEADLINE);
     using load = await startLoad(stage);
-    const pods = await namesOf(node);
+    const pods = await runningPods(node);
+    const groups = pods.map(({ group }) => group);
+    for (const group of ['api', 'operator', 'postgres', 'openbao']) ok(groups.includes(group), `no pod of ${group}`);
+    ok(
+      pods.some(({ namespace }) => namespace === REACTOR_NAMESPACE),
+      'no pod of a reactor',
+    );
     for (const pod of pods) {
+      load.forgetOutages();
+      const before = load.progress();
       await killProcesses(node, pod);
-      await eventually(() => assertRestarted(node, pod), { deadlineMs: 150_000, everyMs: 500 });
-      await eventually(() => assertComplete(node), { deadlineMs: 150_000, everyMs: 500 });
+      await eventually(() => assertRestarted(node, pod), DEADLINE);
+      await eventually(() => assertReady(node, pods), DEADLINE);
+      const ready = load.progress();
+      // Only then the next one: its outage is to be its own.
+      await eventually(() => ok(succeededOf(load.progress()) > succeededOf(ready), 'no request succeeds'), DEADLINE);
+      const { failed, outageMs } = load.progress();
+      const harm = `${failed - before.failed} requests failed, none succeeded for ${outageMs} ms at most`;
+      process.stdout.write(`   ${pod.namespace}/${pod.name}: ${harm}\n`);
     }
     const { requests, failed, acknowledged, lost } = await load.stop();
     if (lost > 0) throw new Error(`${lost} of ${acknowledged} tokens that were acknowledged are gone`);
     if (acknowledged === 0) throw new Error('no token was acknowledged');
+    await eventually(() => callFromTheWorkload(stage), DEADLINE);
     return `${pods.length} pods; ${failed} of ${requests} requests failed; of ${acknowledged} acknowledged tokens none is lost`;
   },
 };
+
+/** Of everything that the vault is made of. One that is ending, or has done its work, is none. */
+async function runningPods(node: KubernetesNode): Promise<Pod[]> {
+  const pods = await Promise.all(NAMESPACES.map((namespace) => listPods(node, namespace)));
+  return pods.flat().filter(({ isReady, isEnding }) => isReady && !isEnding);
+}
 
 /**
  * All of them at once, that which holds the pod's network, too. A deletion, even one that is forced, would say SIGTERM
  * first.
  */
-async function killProcesses(node: KubernetesNode, pod: string): Promise<void> {
-  const uid = await node.demand(['get', '-n', RELEASE.namespace, pod, '--output=jsonpath={.metadata.uid}']);
+async function killProcesses(node: KubernetesNode, { name, uid }: Pod): Promise<void> {
   const { code, stdout, stderr } = await node.machine.run('sh', ['-euc', KILL, 'sh', uid]);
-  if (code !== 0) throw new Error(`${pod} was not killed: ${stdout}${stderr}`);
+  if (code !== 0) throw new Error(`${name} was not killed: ${stdout}${stderr}`);
 }
 
 /** By the name of the cgroup; the other spelling is that of systemd. */
@@ -39,26 +70,17 @@ pids=$(grep -lE "pod($1|$(echo "$1" | tr - _))" /proc/[0-9]*/cgroup 2> /dev/null
 [ -n "$pids" ]
 kill -KILL $pids`;
 
-async function assertRestarted(node: KubernetesNode, pod: string): Promise<void> {
-  const format = '--output=jsonpath={.status.containerStatuses[0].restartCount}';
-  const count = await node.demand(['get', '-n', RELEASE.namespace, pod, format]);
-  if (Number(count) === 0) throw new Error(`${pod} has not been restarted`);
+async function assertRestarted(node: KubernetesNode, { namespace, name, uid, restarts }: Pod): Promise<void> {
+  const pod = (await listPods(node, namespace)).find((each) => each.uid === uid);
+  const before = restarts[0] ?? 0;
+  if ((pod?.restarts[0] ?? 0) <= before) throw new Error(`${namespace}/${name} has not been started again`);
 }
 
-async function namesOf(node: KubernetesNode): Promise<string[]> {
-  // A pod that has not ended yet since the upgrade has a time of deletion.
-  const format = '--output=jsonpath={range .items[*]}{.metadata.name} {.metadata.deletionTimestamp}{"\\n"}{end}';
-  const pods = ['get', 'pods', '-n', RELEASE.namespace, '--field-selector=status.phase=Running', format];
-  const lines = (await node.demand(pods)).split('\n').map((line) => line.trim());
-  return lines.filter((line) => line !== '' && !line.includes(' ')).map((name) => `pod/${name}`);
+/** The very same pods: none was replaced by another one, and none is left out of service. */
+async function assertReady(node: KubernetesNode, pods: readonly Pod[]): Promise<void> {
+  const ready = new Set((await runningPods(node)).map(({ uid }) => uid));
+  const missing = pods.filter(({ uid }) => !ready.has(uid));
+  if (missing.length > 0) throw new Error(`not Ready: ${missing.map(({ name }) => name).join(', ')}`);
 }
 
-/** As many pods as are wanted, all of them Ready, and none that is still ending. */
-async function assertComplete(node: KubernetesNode): Promise<void> {
-  const format = '--output=jsonpath={range .items[*]}{.status.replicas}/{.status.readyReplicas}/{.spec.replicas} {end}';
-  const deployments = (await node.demand(['get', 'deployments', '-n', RELEASE.namespace, format])).trim();
-  for (const counts of deployments.split(' ')) {
-    const [all, ready, wanted] = counts.split('/');
-    if (all !== wanted || ready !== wanted) throw new Error(`pods, Ready ones and wanted ones: ${deployments}`);
-  }
-}
+const succeededOf = ({ requests, failed }: LoadProgress): number => requests - failed;
