@@ -7,6 +7,8 @@ export interface Pod {
   readonly uid: string;
   /** What it is one of: a component of the release, a reactor, the checker of code. */
   readonly group: string;
+  /** Of the network. */
+  readonly address: string;
   readonly image: string;
   readonly isReady: boolean;
   /** It is being deleted. */
@@ -26,6 +28,7 @@ interface PodList {
     };
     readonly spec: { readonly containers: readonly { readonly image: string }[] };
     readonly status: {
+      readonly podIP?: string;
       readonly conditions?: readonly { readonly type: string; readonly status: string }[];
       readonly containerStatuses?: readonly { readonly restartCount: number }[];
     };
@@ -43,6 +46,7 @@ export async function listPods(node: KubernetesNode, namespace: string, selector
     return {
       ...{ name, namespace, uid },
       group: GROUP_LABELS.flatMap((label) => labels[label] ?? [])[0] ?? name,
+      address: status.podIP ?? '',
       image: spec.containers[0]?.image ?? '',
       isReady: status.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') ?? false,
       isEnding: deletionTimestamp !== undefined,

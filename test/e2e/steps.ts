@@ -11,6 +11,7 @@ import { runStandalone } from './steps/run-standalone.ts';
 import { scaleAReactor } from './steps/scale-a-reactor.ts';
 import { startBackingServices } from './steps/start-backing-services.ts';
 import { startTheNode } from './steps/start-the-node.ts';
+import { tryTheNetworkPolicies } from './steps/try-the-network-policies.ts';
 import { uninstall } from './steps/uninstall.ts';
 import { upgradeUnderLoad } from './steps/upgrade-under-load.ts';
 import { useThePlugin } from './steps/use-the-plugin.ts';
@@ -26,6 +27,7 @@ export const STEPS: readonly Step[] = [
   installTheChart,
   applyTheSamples,
   callFromAPod,
+  tryTheNetworkPolicies,
   useThePlugin,
   scaleAReactor,
   changeTheCode,

@@ -36,7 +36,7 @@ export function planMemory(instanceBytes: number): MemoryPlan {
  * system has namespaces for it, no network and no other processes either.
  */
 export function spawnChild(plan: MemoryPlan): ChildProcessWithoutNullStreams {
-  return spawnWalled(plan, [...typeScriptLoader(), `${CHILD_FOLDER}main${EXTENSION}`]);
+  return spawnWalled(plan, [...moduleHooks(), `${CHILD_FOLDER}main${EXTENSION}`]);
 }
 
 /** Starts a program of ours behind the walls of the code's process: `program` are arguments to Node. */
@@ -67,29 +67,46 @@ export function spawnWalled(
   return spawn(file, args, { env: {}, cwd: '/', stdio: 'pipe' });
 }
 
-/** The native addon, the loader that finds it and the file by which that loader tells libc's kind, and our program. */
+/** The native addon and our program. */
 function readableByChild(): string[] {
-  const require = createRequire(import.meta.url);
-  const addon = require.resolve('isolated-vm/package.json');
-  const loader = createRequire(addon).resolve('node-gyp-build/package.json');
-  return [dirname(addon), dirname(loader), '/etc/alpine-release', CHILD_FOLDER];
+  return [addonFile(), CHILD_FOLDER];
+}
+
+/** The one file for this system and this Node, wherever links of a package manager lead. */
+function addonFile(): string {
+  const folder = dirname(createRequire(import.meta.url).resolve('isolated-vm/package.json'));
+  const loader = createRequire(`${folder}/`)('node-gyp-build') as { path(folder: string): string };
+  return realpathSync(loader.path(folder));
 }
 
 /**
- * Node takes the types out of TypeScript by WebAssembly, which a process without JIT does not have. From a checkout,
- * the supervisor does it for its child and hands the result over in a module of the command line; a build has no types.
+ * A module of the command line by which the child finds what it imports. The addon is that one file: the packages
+ * around it, and the links among them, are none of what it may see. Node takes the types out of TypeScript by
+ * WebAssembly, which a process without JIT does not have: from a checkout, the supervisor does it and hands the result
+ * over; a build has no types.
  */
-function typeScriptLoader(): string[] {
-  if (EXTENSION === '.js') return [];
+function moduleHooks(): string[] {
+  const names = EXTENSION === '.ts' ? readdirSync(CHILD_FOLDER) : [];
   const sources = Object.fromEntries(
-    readdirSync(CHILD_FOLDER).map((name) => [
+    names.map((name) => [
       pathToFileURL(CHILD_FOLDER + name).href,
       stripTypeScriptTypes(readFileSync(CHILD_FOLDER + name, 'utf8')),
     ]),
   );
-  const hook = `import { registerHooks } from 'node:module';
+  const addon = `const loaded = { exports: {} };
+process.dlopen(loaded, ${JSON.stringify(addonFile())});
+export default loaded.exports.ivm;`;
+  const hooks = `import { registerHooks } from 'node:module';
 const sources = ${JSON.stringify(sources)};
-registerHooks({ load: (url, context, next) =>
-  url in sources ? { format: 'module', source: sources[url], shortCircuit: true } : next(url, context) });`;
-  return ['--import', `data:text/javascript;base64,${Buffer.from(hook).toString('base64')}`];
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'isolated-vm' ? { url: ${JSON.stringify(moduleUrl(addon))}, shortCircuit: true } : next(specifier, context),
+  load: (url, context, next) =>
+    url in sources ? { format: 'module', source: sources[url], shortCircuit: true } : next(url, context),
+});`;
+  return ['--import', moduleUrl(hooks)];
+}
+
+function moduleUrl(source: string): string {
+  return `data:text/javascript;base64,${Buffer.from(source).toString('base64')}`;
 }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Component } from '../../support/kubernetes/component.ts';
-import { MACHINE_ADDRESS, type Machine } from './machine.ts';
+import { DNS_ADDRESS, type Machine } from './machine.ts';
 
 export const CLUSTER_DOMAIN = 'cluster.local';
 
@@ -15,9 +15,9 @@ export async function startDns(
   await writeFile(
     corefile,
     `.:53 {
-  bind ${MACHINE_ADDRESS}
+  bind ${DNS_ADDRESS}
   errors
-  ready ${MACHINE_ADDRESS}:8181
+  ready ${DNS_ADDRESS}:8181
   kubernetes ${CLUSTER_DOMAIN} in-addr.arpa ip6.arpa {
     kubeconfig ${options.kubeconfig}
     fallthrough in-addr.arpa ip6.arpa

@@ -4,7 +4,7 @@ import type { Component } from '../../support/kubernetes/component.ts';
 import { CONTAINERD_SOCKET } from './containerd.ts';
 import { NODE_NAME } from './control-plane.ts';
 import { CLUSTER_DOMAIN } from './dns.ts';
-import { MACHINE_ADDRESS, type Machine } from './machine.ts';
+import { DNS_ADDRESS, MACHINE_ADDRESS, type Machine } from './machine.ts';
 
 export interface KubeletOptions {
   readonly program: string;
@@ -16,7 +16,7 @@ export async function startKubelet(machine: Machine, options: KubeletOptions): P
   const { program, kubeconfig, folder } = options;
   await mkdir(folder, { recursive: true });
   const resolver = join(folder, 'resolv.conf');
-  await writeFile(resolver, `nameserver ${MACHINE_ADDRESS}\n`);
+  await writeFile(resolver, `nameserver ${DNS_ADDRESS}\n`);
   const configuration = join(folder, 'config.json');
   await writeFile(
     configuration,
@@ -35,7 +35,7 @@ export async function startKubelet(machine: Machine, options: KubeletOptions): P
       // It would change them otherwise, for the real machine too.
       protectKernelDefaults: true,
       volumePluginDir: join(folder, 'volume-plugins'),
-      clusterDNS: [MACHINE_ADDRESS],
+      clusterDNS: [DNS_ADDRESS],
       clusterDomain: CLUSTER_DOMAIN,
       resolvConf: resolver,
       // The disk of the real machine is not this one's to look after.

@@ -11,6 +11,8 @@ import { failureOf } from './refusal.ts';
 /** Of the machine and of its bridge, which its pods are on. */
 export const MACHINE_ADDRESS = '10.88.0.1';
 export const POD_NETWORK = '10.88.0.0/16';
+/** Of its DNS server, where NodeLocal DNSCache has it. */
+export const DNS_ADDRESS = '169.254.20.10';
 
 const START_DEADLINE_MS = 60_000;
 /** What a process writes that is told to write to a fixed place: folders of this machine, over the real one's. */
@@ -38,6 +40,7 @@ mount -t overlay -o "lowerdir=/var/lib,upperdir=$1/changes,workdir=$1/work" mach
 shift
 while [ $# -gt 0 ]; do [ -e "$2" ] || mkdir -p "$2"; mount --bind "$1" "$2"; shift 2; done
 ip link set lo up
+ip address add ${DNS_ADDRESS}/32 dev lo
 ip link add cni0 type bridge
 ip address add ${MACHINE_ADDRESS}/16 dev cni0
 ip link set cni0 up

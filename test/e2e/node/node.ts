@@ -5,6 +5,7 @@ import { NODE_NAME, startControlPlane } from './control-plane.ts';
 import { startDns } from './dns.ts';
 import { startKubeProxy } from './kube-proxy.ts';
 import { startKubelet } from './kubelet.ts';
+import { startNetworkPolicies } from './network-policies.ts';
 import { startMachine, type CommandResult, type Machine, type RunOptions } from './machine.ts';
 import type { NodePrograms } from './programs.ts';
 
@@ -62,6 +63,11 @@ export async function startNode({ folder, programs, pauseImage }: NodeOptions): 
       return stdout;
     }
 
+    const isEnforcing = async (): Promise<void> => {
+      for (const component of rest) await component.assertRunning();
+      const { code } = await machine.run('iptables', ['--list', 'KUBE-ROUTER-FORWARD']);
+      if (code !== 0) throw new Error('network policies are not enforced yet');
+    };
     const isReady = async (): Promise<void> => {
       for (const component of [...components, containerd, ...rest]) await component.assertRunning();
       await demand(['wait', '--for=condition=Ready', '--timeout=1s', `node/${NODE_NAME}`]);
@@ -69,6 +75,9 @@ export async function startNode({ folder, programs, pauseImage }: NodeOptions): 
       await demand(['get', 'serviceaccount', 'default']);
     };
     await eventually(isReady, { deadlineMs: READY_DEADLINE_MS, everyMs: 200 });
+    // It asks for the node once, when it starts.
+    rest.push(startNetworkPolicies(machine, programs.networkPolicies, kubeconfigs.admin));
+    await eventually(isEnforcing, { deadlineMs: READY_DEADLINE_MS, everyMs: 200 });
 
     return {
       machine,

@@ -9,12 +9,21 @@ const COREDNS: GoProgram = {
   takes: 'about 3 minutes',
 };
 
+const KUBE_ROUTER: GoProgram = {
+  name: 'kube-router',
+  module: new URL('../../../config/kube-router/', import.meta.url),
+  package: '.',
+  sources: ['main.go'],
+  takes: 'about 2 minutes',
+};
+
 /** Paths of what a node and its control plane are made of, and that Debian does not have. */
 export interface NodePrograms extends KubernetesPrograms {
   readonly scheduler: string;
   readonly kubelet: string;
   readonly kubeProxy: string;
   readonly dns: string;
+  readonly networkPolicies: string;
 }
 
 /** Builds what this machine does not have yet. */
@@ -25,5 +34,6 @@ export async function installNodePrograms(): Promise<NodePrograms> {
     kubelet: await installGoProgram(partOfKubernetes('kubelet', 'about 2 minutes')),
     kubeProxy: await installGoProgram(partOfKubernetes('kube-proxy', 'about 1 minute')),
     dns: await installGoProgram(COREDNS),
+    networkPolicies: await installGoProgram(KUBE_ROUTER),
   };
 }

@@ -23,7 +23,8 @@ export const killThePods: Step = {
     using load = await startLoad(stage);
     const pods = await runningPods(node);
     const groups = pods.map(({ group }) => group);
-    for (const group of ['api', 'operator', 'postgres', 'openbao']) ok(groups.includes(group), `no pod of ${group}`);
+    for (const group of ['api', 'operator', 'postgres-0', 'openbao-0'])
+      ok(groups.includes(group), `no pod of ${group}`);
     ok(
       pods.some(({ namespace }) => namespace === REACTOR_NAMESPACE),
       'no pod of a reactor',
