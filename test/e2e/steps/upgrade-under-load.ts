@@ -11,6 +11,7 @@ import { CHART, helm, REACTOR_NAMESPACE, RELEASE, releaseValues } from '../relea
 import type { Stage, Step } from '../step.ts';
 import { TEAM } from '../team.ts';
 import { callFromTheWorkload } from './call-from-a-pod.ts';
+import { idOf } from './scale-a-reactor.ts';
 
 const DEADLINE = { deadlineMs: 150_000, everyMs: 500 };
 
@@ -26,7 +27,7 @@ export const upgradeUnderLoad: Step = {
     const chart = await nextChart(stage);
     const image = stage.get('nextImage');
     using load = await startLoad(stage);
-    using reactorLoad = await startLoad(stage, { reactorId: await cardBrandId(node), callers: 1 });
+    using reactorLoad = await startLoad(stage, { reactorId: await idOf(node), callers: 1 });
     const upgrade = ['upgrade', RELEASE.name, chart, '--wait', '--timeout', '4m'];
     await helm(stage, upgrade, releaseValues(stage, image));
     await eventually(() => assertAllRun(node, image), DEADLINE);
@@ -66,10 +67,6 @@ async function declarations(node: KubernetesNode): Promise<string> {
     (await node.demand(['get', 'tokenkeep', '-n', TEAM, ids])) +
     (await node.demand(['get', 'secrets', '-n', TEAM, keys]))
   );
-}
-
-async function cardBrandId(node: KubernetesNode): Promise<string> {
-  return node.demand(['get', 'reactor', 'card-brand', '-n', TEAM, '--output=jsonpath={.status.id}']);
 }
 
 /** Nothing runs, or is ending, that is of another version; and what runs is Ready. */
