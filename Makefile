@@ -61,7 +61,7 @@ tools: install ## Install, outside of the checkout, what tests need and npm lack
 
 .PHONY: test
 test: install tools ## All tests that one machine can hold
-	@mocha 'test/{architecture,unit,chart,integration}/**/*.test.ts'
+	@node --disable-warning=ExperimentalWarning test/run.ts
 
 .PHONY: test-unit
 test-unit: install ## The tests that need no Postgres

@@ -7,6 +7,7 @@ import { getThePrograms } from './steps/get-the-programs.ts';
 import { importImages } from './steps/import-images.ts';
 import { installTheChart } from './steps/install-the-chart.ts';
 import { killThePods } from './steps/kill-the-pods.ts';
+import { rollBackUnderLoad } from './steps/roll-back-under-load.ts';
 import { runStandalone } from './steps/run-standalone.ts';
 import { scaleAReactor } from './steps/scale-a-reactor.ts';
 import { startBackingServices } from './steps/start-backing-services.ts';
@@ -32,6 +33,7 @@ export const STEPS: readonly Step[] = [
   scaleAReactor,
   changeTheCode,
   upgradeUnderLoad,
+  rollBackUnderLoad,
   killThePods,
   uninstall,
 ];
