@@ -64,8 +64,11 @@ describe('certificates of reactors in a cluster', function () {
     const others = (await bench.list('secrets')).filter(({ metadata }) => metadata.name !== AUTHORITY);
     for (const { data } of others)
       expect(JSON.stringify(data)).not.to.include(Buffer.from(key).toString('base64').slice(40, 120));
-    const mounted = JSON.stringify((await bench.list('deployments')).map(({ spec }) => spec));
-    expect(mounted).to.include(server).and.not.include(AUTHORITY);
+    // A Deployment is there, paused, before it is what it is to be.
+    await eventually(async () => {
+      const mounted = JSON.stringify((await bench.list('deployments')).map(({ spec }) => spec));
+      expect(mounted).to.include(server).and.not.include(AUTHORITY);
+    }, WAIT);
   });
 
   it('of the API fill the Secret that Helm has made, and leave it Helm’s', async () => {
