@@ -44,7 +44,7 @@ masked=$(call support "/tokens/$id" | jq -r .data.number)
 revealed=$(call payments "/tokens/$id" | jq -r .data.number)
 detokenized=$(call payments /detokenize -d "{\\"card\\":\\"{{ $id }}\\"}" | jq -r .card.number)
 refused=$(call collector "/tokens/$id" -o /dev/null -w '%{http_code}' || true)
-reactor=$(call admin /reactors | jq -r '.data[0].id')
+reactor=$(call admin /reactors | jq -r '.data[] | select(.name == "Card brand").id')
 answer=$(call payments "/reactors/$reactor/react" -d "{\\"args\\":{\\"card\\":\\"{{ $id }}\\"}}")
 receipt=$(call payments "/tokens/$(echo "$answer" | jq -r .tokens.receipt)" | jq -r .data)
 jq -nc --arg masked "$masked" --arg revealed "$revealed" --arg detokenized "$detokenized" --arg refused "$refused" \\
