@@ -72,8 +72,14 @@ function readableByChild(): string[] {
   return [addonFile(), CHILD_FOLDER];
 }
 
-/** The one file for this system and this Node, wherever links of a package manager lead. */
+let addon: string | undefined;
+
+/** The one file for this system and this Node, wherever links of a package manager lead; looked for once. */
 function addonFile(): string {
+  return (addon ??= findAddon());
+}
+
+function findAddon(): string {
   const folder = dirname(createRequire(import.meta.url).resolve('isolated-vm/package.json'));
   const loader = createRequire(`${folder}/`)('node-gyp-build') as { path(folder: string): string };
   return realpathSync(loader.path(folder));
@@ -93,14 +99,14 @@ function moduleHooks(): string[] {
       stripTypeScriptTypes(readFileSync(CHILD_FOLDER + name, 'utf8')),
     ]),
   );
-  const addon = `const loaded = { exports: {} };
+  const addonSource = `const loaded = { exports: {} };
 process.dlopen(loaded, ${JSON.stringify(addonFile())});
 export default loaded.exports.ivm;`;
   const hooks = `import { registerHooks } from 'node:module';
 const sources = ${JSON.stringify(sources)};
 registerHooks({
   resolve: (specifier, context, next) =>
-    specifier === 'isolated-vm' ? { url: ${JSON.stringify(moduleUrl(addon))}, shortCircuit: true } : next(specifier, context),
+    specifier === 'isolated-vm' ? { url: ${JSON.stringify(moduleUrl(addonSource))}, shortCircuit: true } : next(specifier, context),
   load: (url, context, next) =>
     url in sources ? { format: 'module', source: sources[url], shortCircuit: true } : next(url, context),
 });`;

@@ -23,8 +23,6 @@ export interface LoadProgress {
   readonly acknowledged: number;
   /** The longest time in which no request succeeded. */
   readonly outageMs: number;
-  /** The last one that failed, with what was answered. */
-  readonly lastFailure?: string | undefined;
 }
 
 export interface LoadReport extends LoadProgress {

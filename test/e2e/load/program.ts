@@ -82,8 +82,8 @@ function write(line: LoadLine): void {
 
 function tell(): void {
   noteOutage();
-  const [requests, failed, lastFailure] = [taken.length, failures.length, failures.at(-1)];
-  write({ progress: { requests, failed, lastFailure, acknowledged: acknowledged.length, outageMs: untoldOutageMs } });
+  const [requests, failed] = [taken.length, failures.length];
+  write({ progress: { requests, failed, acknowledged: acknowledged.length, outageMs: untoldOutageMs } });
   untoldOutageMs = 0;
 }
 
